@@ -1,0 +1,8 @@
+"""Every address of the site. The human side owns the root; the model side answers below it."""
+
+from django.urls import include, path
+
+urlpatterns = [
+    path("", include("annotate.urls")),
+    path("", include("evaluation.urls")),
+]

@@ -1,0 +1,18 @@
+"""Settings of the tests: the real ones in a folder of their own, so that no test meets a developer's data."""
+
+import os
+import tempfile
+
+# Processes that tests start inherit the folder through the environment.
+os.environ.setdefault("GOLDPANEL_DATA", tempfile.mkdtemp(prefix="goldpanel-tests-"))
+os.environ["GOLDPANEL_ENV_FILE"] = ""
+
+from config.settings import *  # noqa: F403
+from config.settings import DATA, DATABASES
+
+# A file, not memory: threads and worker processes must meet the same database.
+if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
+    DATABASES["default"]["TEST"] = {"NAME": str(DATA / "test.sqlite3")}
+# argon2 is slow on purpose; tests/test_settings.py checks the real list.
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+ALLOWED_HOSTS = ["*"]
