@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -40,3 +40,25 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]):
             report.outcome = "failed"
             report.longrepr = f"{item.nodeid} was skipped, and with CI=true it must run: {report.longrepr[-1]}"
     return report
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _flushing_may_empty_the_event_table() -> Iterator[None]:
+    """Tests with real commits are cleaned up by a flush, which the append-only triggers would refuse."""
+    from django.db import connection
+    from django.test import TransactionTestCase
+
+    from annotate import append_only
+
+    flush = TransactionTestCase._fixture_teardown
+
+    def flush_without_triggers(self: TransactionTestCase) -> None:
+        append_only.remove(connection)
+        try:
+            flush(self)
+        finally:
+            append_only.install(connection)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(TransactionTestCase, "_fixture_teardown", flush_without_triggers)
+        yield

@@ -1,0 +1,79 @@
+"""Refusals, each named after the rule it defends. `http_status` is what a page or the API answers with."""
+
+
+class GoldpanelError(Exception):
+    """A refusal that can be explained to a person; nothing was written."""
+
+    http_status = 400
+    message = "That was not possible."
+
+    def __init__(self, message: str | None = None) -> None:
+        super().__init__(message or self.message)
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class AssignmentNotOpen(GoldpanelError):
+    http_status = 409
+    message = "This item is no longer open for you. Your text is kept below."
+
+
+class StaleDraft(GoldpanelError):
+    """A late autosave: the answer was submitted, or saved by a newer draft, meanwhile."""
+
+    http_status = 409
+    message = "A newer version of this answer is already stored."
+
+
+class OtherPersonSignedIn(GoldpanelError):
+    """The form was opened by one person and sent by another; nothing is stored under the wrong name."""
+
+    http_status = 409
+    message = "Somebody else is signed in on this device now. Nothing was stored; your text is kept below."
+
+
+class StageNotOpen(GoldpanelError):
+    http_status = 409
+    message = "This stage hands out no items at the moment."
+
+
+class StageFormFrozen(GoldpanelError):
+    """After the first answer, fields change only by a new version of the stage."""
+
+    http_status = 409
+    message = "People have already answered with this form: make a new version of it."
+
+
+class SignInRefused(GoldpanelError):
+    http_status = 422
+    message = (
+        "This code is not known. Check it character by character; letters and digits that look alike are read the same."
+    )
+
+
+class TooManyAttempts(GoldpanelError):
+    http_status = 429
+    message = "Too many wrong attempts from this address. Wait ten minutes, then try again."
+
+
+class InviteNotValid(GoldpanelError):
+    http_status = 410
+    message = "This invitation has ended or was used up. Ask whoever sent it for a new one."
+
+
+class ImportRefused(GoldpanelError):
+    """The file has faults; `problems` lists them with line, column, row and field. Nothing was imported."""
+
+    http_status = 422
+    message = "Nothing was imported."
+
+    def __init__(self, message: str | None = None, problems: list[dict[str, object]] | None = None) -> None:
+        super().__init__(message)
+        self.problems = problems or []
+
+
+class WorkNotPossible(GoldpanelError):
+    """A run, report or import cannot make that step in its present state."""
+
+    http_status = 409

@@ -1,0 +1,1122 @@
+import django.db.models.deletion
+import django.db.models.expressions
+import django.utils.timezone
+from django.conf import settings
+from django.db import migrations, models
+
+import annotate.models.assignment
+import annotate.models.person
+
+
+class Migration(migrations.Migration):
+    initial = True
+
+    dependencies = [
+        ("auth", "0012_alter_user_first_name_max_length"),
+    ]
+
+    operations = [
+        migrations.CreateModel(
+            name="DatabaseLease",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("name", models.CharField(max_length=40, unique=True)),
+                ("holder", models.CharField(blank=True, max_length=120)),
+                ("expires_at", models.DateTimeField()),
+            ],
+        ),
+        migrations.CreateModel(
+            name="GuidelineVersion",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("number", models.PositiveIntegerField()),
+                ("markdown", models.TextField()),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
+            ],
+        ),
+        migrations.CreateModel(
+            name="ItemSet",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("name", models.CharField(max_length=120)),
+                (
+                    "rule",
+                    models.JSONField(default=dict, help_text='How it was drawn, such as {"kind": "import", "job": 7}.'),
+                ),
+                ("seed", models.BigIntegerField(blank=True, null=True)),
+                ("n_population", models.PositiveIntegerField(help_text="How many items it was drawn from.")),
+                ("n_items", models.PositiveIntegerField()),
+                ("frozen_at", models.DateTimeField(default=django.utils.timezone.now)),
+            ],
+        ),
+        migrations.CreateModel(
+            name="Project",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("title", models.CharField(max_length=200)),
+                ("slug", models.SlugField(max_length=80, unique=True)),
+                ("description", models.TextField(blank=True)),
+                (
+                    "languages",
+                    models.JSONField(blank=True, default=list, help_text="BCP-47 tags, such as en or zh-Hans."),
+                ),
+                (
+                    "current_date",
+                    models.CharField(
+                        blank=True,
+                        help_text="What 'today' means in the questions, shown to people and models alike.",
+                        max_length=60,
+                    ),
+                ),
+                ("time_zone", models.CharField(default="UTC", max_length=60)),
+                ("protocol_name", models.CharField(blank=True, max_length=60)),
+                ("protocol_version", models.CharField(blank=True, max_length=20)),
+                ("is_sample", models.BooleanField(default=False)),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
+            ],
+        ),
+        migrations.CreateModel(
+            name="WorkerHeartbeat",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("name", models.CharField(max_length=120, unique=True)),
+                ("role", models.CharField(max_length=12)),
+                ("heard_at", models.DateTimeField()),
+            ],
+        ),
+        migrations.CreateModel(
+            name="Person",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("password", models.CharField(max_length=128, verbose_name="password")),
+                ("last_login", models.DateTimeField(blank=True, null=True, verbose_name="last login")),
+                (
+                    "is_superuser",
+                    models.BooleanField(
+                        default=False,
+                        help_text="Designates that this user has all permissions without explicitly assigning them.",
+                        verbose_name="superuser status",
+                    ),
+                ),
+                ("username", models.CharField(blank=True, max_length=150, null=True, unique=True)),
+                (
+                    "pseudonym",
+                    models.CharField(
+                        default=annotate.models.person.new_pseudonym, editable=False, max_length=16, unique=True
+                    ),
+                ),
+                ("code_digest", models.CharField(blank=True, editable=False, max_length=64, null=True, unique=True)),
+                ("note", models.CharField(blank=True, help_text="Seen by admins only.", max_length=200)),
+                ("is_staff", models.BooleanField(default=False)),
+                ("is_active", models.BooleanField(default=True)),
+                (
+                    "is_sample",
+                    models.BooleanField(
+                        default=False, help_text="Answers of a demonstration, marked as such everywhere."
+                    ),
+                ),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("erased_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "groups",
+                    models.ManyToManyField(
+                        blank=True,
+                        help_text="The groups this user belongs to. A user will get all permissions granted to each of their groups.",
+                        related_name="user_set",
+                        related_query_name="user",
+                        to="auth.group",
+                        verbose_name="groups",
+                    ),
+                ),
+                (
+                    "user_permissions",
+                    models.ManyToManyField(
+                        blank=True,
+                        help_text="Specific permissions for this user.",
+                        related_name="user_set",
+                        related_query_name="user",
+                        to="auth.permission",
+                        verbose_name="user permissions",
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
+            name="Assignment",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "token",
+                    models.CharField(
+                        default=annotate.models.assignment.new_token, editable=False, max_length=22, unique=True
+                    ),
+                ),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("leased", "leased"),
+                            ("submitted", "submitted"),
+                            ("skipped", "skipped"),
+                            ("expired", "expired"),
+                            ("withdrawn", "withdrawn"),
+                        ],
+                        default="leased",
+                        max_length=10,
+                    ),
+                ),
+                ("slot", models.PositiveIntegerField(blank=True, null=True)),
+                ("round", models.PositiveSmallIntegerField(default=1)),
+                ("leased_at", models.DateTimeField()),
+                ("lease_expires_at", models.DateTimeField()),
+                ("finished_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "skip_reason",
+                    models.CharField(
+                        blank=True,
+                        choices=[
+                            ("cannot_tell", "I cannot tell"),
+                            ("ambiguous", "The question can be read in several ways"),
+                            ("broken", "The item is broken or unreadable"),
+                            ("not_my_language", "It is not in a language I read well"),
+                            ("other", "Another reason"),
+                        ],
+                        max_length=20,
+                    ),
+                ),
+                ("skip_note", models.CharField(blank=True, max_length=500)),
+                ("draft", models.JSONField(blank=True, null=True)),
+                ("draft_version", models.PositiveIntegerField(default=0)),
+                (
+                    "person",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="assignments",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
+            name="Annotation",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("number", models.PositiveIntegerField(default=1)),
+                ("is_current", models.BooleanField(default=True)),
+                ("answer", models.JSONField(help_text="Field name -> value, validated against the stage version.")),
+                ("flag_note", models.CharField(blank=True, max_length=500)),
+                ("is_flagged", models.BooleanField(default=False)),
+                (
+                    "active_seconds",
+                    models.PositiveIntegerField(default=0, help_text="With focus and input; at most the wall time."),
+                ),
+                ("wall_seconds", models.PositiveIntegerField(default=0)),
+                ("client_key", models.CharField(max_length=64)),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "assignment",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="annotations",
+                        to="annotate.assignment",
+                    ),
+                ),
+                (
+                    "guideline_version",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="annotate.guidelineversion",
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
+            name="Item",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "external_id",
+                    models.CharField(help_text="Text always: 19-digit ids and leading zeros survive.", max_length=200),
+                ),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "author",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "parent",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="children",
+                        to="annotate.item",
+                    ),
+                ),
+                (
+                    "root",
+                    models.ForeignKey(
+                        blank=True,
+                        help_text="The topmost parent: its table, database or duplicate group; intervals resample roots.",
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="annotate.item",
+                    ),
+                ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="items", to="annotate.project"
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
+            name="Gold",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("field", models.CharField(max_length=60)),
+                (
+                    "label_set",
+                    models.CharField(blank=True, help_text="Coarse and fine gold stand side by side.", max_length=60),
+                ),
+                ("version", models.PositiveIntegerField(default=1)),
+                ("answers", models.JSONField(help_text="A list of acceptable values; most items have one.")),
+                (
+                    "origin",
+                    models.CharField(
+                        choices=[
+                            ("source", "source"),
+                            ("author", "author"),
+                            ("program", "program"),
+                            ("expert", "expert"),
+                            ("adjudicator", "adjudicator"),
+                        ],
+                        default="source",
+                        max_length=20,
+                    ),
+                ),
+                ("is_current", models.BooleanField(default=True)),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "made_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "item",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="golds", to="annotate.item"
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
+            name="ItemKey",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "strata",
+                    models.JSONField(blank=True, default=list, help_text="Pairs [name, value]; a name may repeat."),
+                ),
+                (
+                    "extra",
+                    models.JSONField(
+                        blank=True, default=list, help_text="Import columns that were not mapped, as pairs."
+                    ),
+                ),
+                ("is_check", models.BooleanField(default=False)),
+                (
+                    "item",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="key", to="annotate.item"
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
+            name="ItemRevision",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("number", models.PositiveIntegerField(default=1)),
+                ("content", models.JSONField()),
+                (
+                    "content_hash",
+                    models.CharField(db_index=True, help_text="SHA-256 of the content alone.", max_length=64),
+                ),
+                ("language", models.CharField(blank=True, max_length=35)),
+                ("is_current", models.BooleanField(default=True)),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "item",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="revisions", to="annotate.item"
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
+            name="ItemSetEntry",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("position", models.PositiveIntegerField()),
+                ("inclusion_probability", models.FloatField(default=1.0)),
+                (
+                    "item_set",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="entries", to="annotate.itemset"
+                    ),
+                ),
+                (
+                    "revision",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="annotate.itemrevision"
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
+            name="Membership",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "role",
+                    models.CharField(
+                        choices=[
+                            ("admin", "admin"),
+                            ("adjudicator", "adjudicator"),
+                            ("meta_reviewer", "meta-reviewer"),
+                            ("annotator", "annotator"),
+                            ("viewer", "viewer"),
+                        ],
+                        max_length=20,
+                    ),
+                ),
+                ("group", models.CharField(blank=True, help_text="A or B in a cross-check, else empty.", max_length=8)),
+                (
+                    "languages",
+                    models.JSONField(blank=True, default=list, help_text="BCP-47 tags; empty means every language."),
+                ),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[("active", "active"), ("paused", "paused"), ("left", "left")],
+                        default="active",
+                        max_length=10,
+                    ),
+                ),
+                ("consented_at", models.DateTimeField(blank=True, null=True)),
+                ("joined_at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "person",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="memberships",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="memberships", to="annotate.project"
+                    ),
+                ),
+            ],
+        ),
+        migrations.AddField(
+            model_name="itemset",
+            name="project",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE, related_name="item_sets", to="annotate.project"
+            ),
+        ),
+        migrations.CreateModel(
+            name="Invite",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("token_digest", models.CharField(max_length=64, unique=True)),
+                ("role", models.CharField(max_length=20)),
+                ("group", models.CharField(blank=True, max_length=8)),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("expires_at", models.DateTimeField()),
+                ("revoked_at", models.DateTimeField(blank=True, null=True)),
+                ("max_uses", models.PositiveIntegerField(default=1)),
+                ("uses", models.PositiveIntegerField(default=0)),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to=settings.AUTH_USER_MODEL
+                    ),
+                ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="invites", to="annotate.project"
+                    ),
+                ),
+            ],
+        ),
+        migrations.AddField(
+            model_name="guidelineversion",
+            name="project",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE, related_name="guideline_versions", to="annotate.project"
+            ),
+        ),
+        migrations.CreateModel(
+            name="Exclusion",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("reason", models.CharField(max_length=300)),
+                ("rule", models.CharField(blank=True, max_length=60)),
+                ("decided_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("lifted_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "annotation",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="exclusions",
+                        to="annotate.annotation",
+                    ),
+                ),
+                (
+                    "decided_by",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to=settings.AUTH_USER_MODEL
+                    ),
+                ),
+                (
+                    "lifted_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "person",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="exclusions", to="annotate.project"
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
+            name="Event",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "actor",
+                    models.CharField(
+                        blank=True, help_text="A pseudonym, never a name; empty: the platform.", max_length=16
+                    ),
+                ),
+                ("verb", models.CharField(max_length=60)),
+                ("subject", models.CharField(max_length=40)),
+                ("subject_id", models.BigIntegerField(null=True)),
+                ("detail", models.JSONField(blank=True, default=dict)),
+                ("at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "project",
+                    models.ForeignKey(
+                        db_constraint=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.DO_NOTHING,
+                        to="annotate.project",
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
+            name="SignInFailure",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("address", models.CharField(max_length=45)),
+                ("account", models.CharField(blank=True, max_length=150)),
+                ("at", models.DateTimeField(default=django.utils.timezone.now)),
+            ],
+            options={
+                "indexes": [
+                    models.Index(fields=["address", "at"], name="failure_by_address"),
+                    models.Index(fields=["account", "at"], name="failure_by_account"),
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="Stage",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("kind", models.CharField(choices=[("label", "label"), ("answer", "answer")], max_length=20)),
+                ("title", models.CharField(max_length=120)),
+                ("slug", models.SlugField(max_length=80)),
+                ("position", models.PositiveSmallIntegerField(default=0)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[("draft", "draft"), ("open", "open"), ("paused", "paused"), ("closed", "closed")],
+                        default="draft",
+                        max_length=10,
+                    ),
+                ),
+                ("overlap", models.PositiveIntegerField(default=3, help_text="How many people answer each item.")),
+                ("roles", models.JSONField(default=list, help_text="Who may take it, such as ['annotator'].")),
+                ("lease_minutes", models.PositiveIntegerField(default=30)),
+                (
+                    "order",
+                    models.CharField(
+                        choices=[
+                            ("seeded", "each person starts at a seeded random place"),
+                            ("sequential", "everybody starts at the first item"),
+                        ],
+                        default="seeded",
+                        max_length=12,
+                    ),
+                ),
+                ("seed", models.BigIntegerField(default=0)),
+                ("is_closed_book", models.BooleanField(default=True)),
+                ("time_limit_seconds", models.PositiveIntegerField(blank=True, null=True)),
+                ("permitted_sources", models.CharField(blank=True, max_length=200)),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="stages", to="annotate.project"
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
+            name="Participation",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "rank",
+                    models.IntegerField(
+                        default=-1, help_text="The last rank taken; the next claim looks after it, once round."
+                    ),
+                ),
+                ("n_answered", models.PositiveIntegerField(default=0)),
+                ("n_skipped", models.PositiveIntegerField(default=0)),
+                ("active_seconds", models.PositiveIntegerField(default=0)),
+                ("last_seen_at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "person",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="participations",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "stage",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="participations", to="annotate.stage"
+                    ),
+                ),
+            ],
+        ),
+        migrations.AddField(
+            model_name="guidelineversion",
+            name="stage",
+            field=models.ForeignKey(
+                blank=True,
+                null=True,
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name="guideline_versions",
+                to="annotate.stage",
+            ),
+        ),
+        migrations.AddField(
+            model_name="assignment",
+            name="stage",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE, related_name="assignments", to="annotate.stage"
+            ),
+        ),
+        migrations.CreateModel(
+            name="StageItem",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("rank", models.PositiveIntegerField()),
+                ("language", models.CharField(blank=True, max_length=35)),
+                ("wanted", models.PositiveIntegerField()),
+                ("active", models.PositiveIntegerField(default=0)),
+                ("done", models.PositiveIntegerField(default=0)),
+                ("round", models.PositiveSmallIntegerField(default=1)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[("open", "open"), ("withdrawn", "withdrawn"), ("review", "waiting for review")],
+                        default="open",
+                        max_length=10,
+                    ),
+                ),
+                (
+                    "due_at",
+                    models.DateTimeField(blank=True, help_text="Its votes changed: count them again.", null=True),
+                ),
+                (
+                    "author",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "revision",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="stage_items",
+                        to="annotate.itemrevision",
+                    ),
+                ),
+                (
+                    "stage",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="stage_items", to="annotate.stage"
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
+            name="Resolution",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("field", models.CharField(max_length=60)),
+                (
+                    "status",
+                    models.CharField(
+                        choices=[
+                            ("unanimous", "unanimous"),
+                            ("majority", "majority"),
+                            ("plurality", "plurality"),
+                            ("tie", "tie"),
+                            ("no_votes", "no votes"),
+                            ("adjudicated", "adjudicated"),
+                        ],
+                        max_length=12,
+                    ),
+                ),
+                (
+                    "answer",
+                    models.JSONField(
+                        blank=True, help_text="The value of the earliest vote that has the winning key.", null=True
+                    ),
+                ),
+                ("answer_key", models.TextField(blank=True, null=True)),
+                ("key_version", models.PositiveSmallIntegerField()),
+                ("counts", models.JSONField(default=list, help_text="Pairs [answer key, votes], most votes first.")),
+                ("n_votes", models.PositiveIntegerField(default=0)),
+                (
+                    "margin",
+                    models.PositiveIntegerField(default=0, help_text="Votes of the first minus votes of the second."),
+                ),
+                ("round", models.PositiveSmallIntegerField(default=1)),
+                ("computed_at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "stage_item",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="resolutions", to="annotate.stageitem"
+                    ),
+                ),
+            ],
+        ),
+        migrations.AddField(
+            model_name="assignment",
+            name="stage_item",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT, related_name="assignments", to="annotate.stageitem"
+            ),
+        ),
+        migrations.CreateModel(
+            name="StageVersion",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("number", models.PositiveIntegerField(default=1)),
+                ("fields", models.JSONField(help_text="Ordered list of field specifications; see annotate/answers.")),
+                (
+                    "shown_keys",
+                    models.JSONField(help_text="Content keys an annotator sees, in order; the first is the headline."),
+                ),
+                ("instruction", models.CharField(blank=True, help_text="One line above the form.", max_length=400)),
+                ("is_current", models.BooleanField(default=True)),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "stage",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="versions", to="annotate.stage"
+                    ),
+                ),
+            ],
+        ),
+        migrations.AddField(
+            model_name="annotation",
+            name="stage_version",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT, related_name="+", to="annotate.stageversion"
+            ),
+        ),
+        migrations.CreateModel(
+            name="StoredFile",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "purpose",
+                    models.CharField(
+                        choices=[("upload", "upload"), ("export", "export"), ("chart", "chart")], max_length=10
+                    ),
+                ),
+                ("file", models.FileField(max_length=300, upload_to="")),
+                ("name", models.CharField(help_text="As its owner knows it.", max_length=200)),
+                ("media_type", models.CharField(max_length=100)),
+                ("n_bytes", models.BigIntegerField()),
+                ("sha256", models.CharField(max_length=64)),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("keep_until", models.DateTimeField(blank=True, null=True)),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="files", to="annotate.project"
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
+            name="ImportJob",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("draft", "draft"),
+                            ("waiting", "waiting"),
+                            ("running", "running"),
+                            ("paused", "paused"),
+                            ("done", "done"),
+                            ("failed", "failed"),
+                            ("cancelled", "cancelled"),
+                        ],
+                        default="waiting",
+                        max_length=10,
+                    ),
+                ),
+                ("due_at", models.DateTimeField(blank=True, default=django.utils.timezone.now, null=True)),
+                ("claim_token", models.CharField(blank=True, max_length=32)),
+                ("heartbeat_at", models.DateTimeField(blank=True, null=True)),
+                ("attempts", models.PositiveSmallIntegerField(default=0)),
+                ("n_done", models.PositiveIntegerField(default=0)),
+                ("n_total", models.PositiveIntegerField(blank=True, null=True)),
+                ("error", models.CharField(blank=True, max_length=500)),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("started_at", models.DateTimeField(blank=True, null=True)),
+                ("finished_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "options",
+                    models.JSONField(default=dict, help_text="Format, encoding, delimiter: as detected or as changed."),
+                ),
+                ("mapping", models.JSONField(default=dict)),
+                (
+                    "report",
+                    models.JSONField(default=dict, help_text="What was imported, unchanged, duplicated, in conflict."),
+                ),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "item_set",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="annotate.itemset",
+                    ),
+                ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="import_jobs", to="annotate.project"
+                    ),
+                ),
+                (
+                    "stage",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="annotate.stage",
+                    ),
+                ),
+                (
+                    "joined",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="annotate.storedfile",
+                    ),
+                ),
+                (
+                    "source",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="annotate.storedfile"
+                    ),
+                ),
+            ],
+            options={
+                "abstract": False,
+            },
+        ),
+        migrations.AddConstraint(
+            model_name="person",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("is_staff", False), ("username__isnull", False), _connector="OR"),
+                name="person_staff_has_username",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="gold",
+            constraint=models.UniqueConstraint(
+                fields=("item", "field", "label_set", "version"), name="gold_version_once"
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="gold",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("is_current", True)), fields=("item", "field", "label_set"), name="gold_one_current"
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="itemrevision",
+            constraint=models.UniqueConstraint(fields=("item", "number"), name="revision_number_once"),
+        ),
+        migrations.AddConstraint(
+            model_name="itemrevision",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("is_current", True)), fields=("item",), name="revision_one_current"
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="itemsetentry",
+            constraint=models.UniqueConstraint(fields=("item_set", "position"), name="entry_position_once"),
+        ),
+        migrations.AddConstraint(
+            model_name="itemsetentry",
+            constraint=models.UniqueConstraint(fields=("item_set", "revision"), name="entry_revision_once"),
+        ),
+        migrations.AddConstraint(
+            model_name="membership",
+            constraint=models.UniqueConstraint(fields=("person", "project"), name="membership_once"),
+        ),
+        migrations.AddConstraint(
+            model_name="itemset",
+            constraint=models.UniqueConstraint(fields=("project", "name"), name="item_set_name_once"),
+        ),
+        migrations.AddConstraint(
+            model_name="item",
+            constraint=models.UniqueConstraint(fields=("project", "external_id"), name="item_external_id_once"),
+        ),
+        migrations.AddConstraint(
+            model_name="item",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("external_id", ""), _negated=True), name="item_external_id_given"
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="invite",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("uses__lte", models.F("max_uses"))), name="invite_uses_within_limit"
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="exclusion",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("person__isnull", False), ("annotation__isnull", False), _connector="XOR"),
+                name="exclusion_one_scope",
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="event",
+            index=models.Index(fields=["project", "at"], name="event_by_project"),
+        ),
+        migrations.AddConstraint(
+            model_name="stage",
+            constraint=models.UniqueConstraint(fields=("project", "slug"), name="stage_slug_once"),
+        ),
+        migrations.AddConstraint(
+            model_name="stage",
+            constraint=models.CheckConstraint(condition=models.Q(("overlap__gte", 1)), name="stage_overlap_positive"),
+        ),
+        migrations.AddConstraint(
+            model_name="stage",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("lease_minutes__gte", 1)), name="stage_lease_positive"
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="participation",
+            constraint=models.UniqueConstraint(fields=("stage", "person"), name="participation_once"),
+        ),
+        migrations.AddConstraint(
+            model_name="guidelineversion",
+            constraint=models.UniqueConstraint(
+                fields=("project", "stage", "number"), name="guideline_number_once", nulls_distinct=False
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="stageitem",
+            index=models.Index(
+                condition=models.Q(
+                    ("state", "open"),
+                    (
+                        "active__lt",
+                        django.db.models.expressions.CombinedExpression(models.F("wanted"), "-", models.F("done")),
+                    ),
+                ),
+                fields=["stage", "rank"],
+                name="stage_item_claimable",
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="stageitem",
+            index=models.Index(condition=models.Q(("due_at__isnull", False)), fields=["due_at"], name="stage_item_due"),
+        ),
+        migrations.AddConstraint(
+            model_name="stageitem",
+            constraint=models.UniqueConstraint(fields=("stage", "revision"), name="stage_item_once"),
+        ),
+        migrations.AddConstraint(
+            model_name="stageitem",
+            constraint=models.UniqueConstraint(fields=("stage", "rank"), name="stage_item_rank_once"),
+        ),
+        migrations.AddConstraint(
+            model_name="stageitem",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    (
+                        "active__lte",
+                        django.db.models.expressions.CombinedExpression(models.F("wanted"), "-", models.F("done")),
+                    )
+                ),
+                name="stage_item_within_wanted",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="resolution",
+            constraint=models.UniqueConstraint(fields=("stage_item", "field"), name="resolution_once"),
+        ),
+        migrations.AddIndex(
+            model_name="assignment",
+            index=models.Index(fields=["stage", "person", "state"], name="assignment_mine"),
+        ),
+        migrations.AddIndex(
+            model_name="assignment",
+            index=models.Index(
+                condition=models.Q(("state", "leased")),
+                fields=["stage", "lease_expires_at"],
+                name="assignment_live_leases",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="assignment",
+            constraint=models.UniqueConstraint(fields=("stage_item", "person"), name="assignment_once"),
+        ),
+        migrations.AddConstraint(
+            model_name="assignment",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("slot__isnull", False)), fields=("stage_item", "slot"), name="assignment_slot_once"
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="assignment",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("slot__isnull", True), ("state__in", ["leased", "submitted"]), _connector="OR"),
+                name="assignment_slot_held",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="assignment",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("state", "leased"), _negated=True), ("slot__isnull", False), _connector="OR"
+                ),
+                name="assignment_lease_holds_slot",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="assignment",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("state", "skipped"), _negated=True),
+                    models.Q(("skip_reason", ""), _negated=True),
+                    _connector="OR",
+                ),
+                name="assignment_skip_has_reason",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="stageversion",
+            constraint=models.UniqueConstraint(fields=("stage", "number"), name="stage_version_number_once"),
+        ),
+        migrations.AddConstraint(
+            model_name="stageversion",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("is_current", True)), fields=("stage",), name="stage_version_one_current"
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="annotation",
+            constraint=models.UniqueConstraint(fields=("assignment", "number"), name="annotation_number_once"),
+        ),
+        migrations.AddConstraint(
+            model_name="annotation",
+            constraint=models.UniqueConstraint(fields=("assignment", "client_key"), name="annotation_client_key_once"),
+        ),
+        migrations.AddConstraint(
+            model_name="annotation",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("is_current", True)), fields=("assignment",), name="annotation_one_current"
+            ),
+        ),
+    ]

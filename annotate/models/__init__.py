@@ -1,0 +1,41 @@
+"""The domain of the human side; docs/domain.md shows it with the states."""
+
+from .annotation import Annotation
+from .assignment import Assignment
+from .background import BackgroundWork, DatabaseLease, ImportJob, StoredFile, WorkerHeartbeat
+from .event import Event
+from .exclusion import Exclusion
+from .item import Gold, Item, ItemKey, ItemRevision, ItemSet, ItemSetEntry
+from .person import Invite, Person, SignInFailure
+from .project import GuidelineVersion, Membership, Project
+from .resolution import Resolution
+from .stage import Participation, Stage, StageItem, StageVersion
+
+__all__ = [
+    "Annotation",
+    "Assignment",
+    "BackgroundWork",
+    "DatabaseLease",
+    "Event",
+    "Exclusion",
+    "Gold",
+    "GuidelineVersion",
+    "ImportJob",
+    "Invite",
+    "Item",
+    "ItemKey",
+    "ItemRevision",
+    "ItemSet",
+    "ItemSetEntry",
+    "Membership",
+    "Participation",
+    "Person",
+    "Project",
+    "Resolution",
+    "SignInFailure",
+    "Stage",
+    "StageItem",
+    "StageVersion",
+    "StoredFile",
+    "WorkerHeartbeat",
+]

@@ -1,0 +1,36 @@
+"""The answer given to an assignment, one row per revision of it; the newest counts."""
+
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+from annotate.querysets import AnnotationQuerySet
+
+
+class Annotation(models.Model):
+    assignment = models.ForeignKey("annotate.Assignment", on_delete=models.PROTECT, related_name="annotations")
+    stage_version = models.ForeignKey("annotate.StageVersion", on_delete=models.PROTECT, related_name="+")
+    guideline_version = models.ForeignKey(
+        "annotate.GuidelineVersion", on_delete=models.PROTECT, null=True, blank=True, related_name="+"
+    )
+    number = models.PositiveIntegerField(default=1)
+    is_current = models.BooleanField(default=True)
+    answer = models.JSONField(help_text="Field name -> value, validated against the stage version.")
+    flag_note = models.CharField(max_length=500, blank=True)
+    is_flagged = models.BooleanField(default=False)
+    active_seconds = models.PositiveIntegerField(default=0, help_text="With focus and input; at most the wall time.")
+    wall_seconds = models.PositiveIntegerField(default=0)
+    client_key = models.CharField(max_length=64)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    objects = AnnotationQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["assignment", "number"], name="annotation_number_once"),
+            models.UniqueConstraint(fields=["assignment", "client_key"], name="annotation_client_key_once"),
+            models.UniqueConstraint(fields=["assignment"], condition=Q(is_current=True), name="annotation_one_current"),
+        ]
+
+    def __str__(self) -> str:
+        return f"annotation {self.pk}"

@@ -1,0 +1,78 @@
+"""One stage item offered to one person."""
+
+import secrets
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from annotate.querysets import AssignmentQuerySet
+
+
+def new_token() -> str:
+    return secrets.token_urlsafe(16)
+
+
+class Assignment(models.Model):
+    """`leased -> submitted | skipped | expired | withdrawn`; offered again to the same person in the same row.
+
+    A counted assignment holds a slot below the item's `wanted`; an answer that came when every slot was taken has
+    none: it is surplus, kept, exported and marked.
+    """
+
+    class State(models.TextChoices):
+        LEASED = "leased", "leased"
+        SUBMITTED = "submitted", "submitted"
+        SKIPPED = "skipped", "skipped"
+        EXPIRED = "expired", "expired"
+        WITHDRAWN = "withdrawn", "withdrawn"
+
+    class SkipReason(models.TextChoices):
+        CANNOT_TELL = "cannot_tell", "I cannot tell"
+        AMBIGUOUS = "ambiguous", "The question can be read in several ways"
+        BROKEN = "broken", "The item is broken or unreadable"
+        NOT_MY_LANGUAGE = "not_my_language", "It is not in a language I read well"
+        OTHER = "other", "Another reason"
+
+    stage = models.ForeignKey("annotate.Stage", on_delete=models.CASCADE, related_name="assignments")
+    stage_item = models.ForeignKey("annotate.StageItem", on_delete=models.PROTECT, related_name="assignments")
+    person = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="assignments")
+    token = models.CharField(max_length=22, unique=True, default=new_token, editable=False)
+    state = models.CharField(max_length=10, choices=State.choices, default=State.LEASED)
+    slot = models.PositiveIntegerField(null=True, blank=True)
+    round = models.PositiveSmallIntegerField(default=1)
+    leased_at = models.DateTimeField()
+    lease_expires_at = models.DateTimeField()
+    finished_at = models.DateTimeField(null=True, blank=True)
+    skip_reason = models.CharField(max_length=20, choices=SkipReason.choices, blank=True)
+    skip_note = models.CharField(max_length=500, blank=True)
+    draft = models.JSONField(null=True, blank=True)
+    draft_version = models.PositiveIntegerField(default=0)
+
+    objects = AssignmentQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["stage_item", "person"], name="assignment_once"),
+            models.UniqueConstraint(
+                fields=["stage_item", "slot"], condition=Q(slot__isnull=False), name="assignment_slot_once"
+            ),
+            models.CheckConstraint(
+                condition=Q(slot__isnull=True) | Q(state__in=["leased", "submitted"]), name="assignment_slot_held"
+            ),
+            models.CheckConstraint(
+                condition=~Q(state="leased") | Q(slot__isnull=False), name="assignment_lease_holds_slot"
+            ),
+            models.CheckConstraint(
+                condition=~Q(state="skipped") | ~Q(skip_reason=""), name="assignment_skip_has_reason"
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["stage", "person", "state"], name="assignment_mine"),
+            models.Index(
+                fields=["stage", "lease_expires_at"], condition=Q(state="leased"), name="assignment_live_leases"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.stage_item_id} for {self.person_id}"

@@ -1,0 +1,40 @@
+"""A reversible, dated decision to leave answers out of every figure."""
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+from annotate.querysets import AdminRowQuerySet
+
+
+class Exclusion(models.Model):
+    """Of one annotation, or of everything a person did in the project. Pay is decided apart."""
+
+    project = models.ForeignKey("annotate.Project", on_delete=models.CASCADE, related_name="exclusions")
+    person = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, blank=True, related_name="+"
+    )
+    annotation = models.ForeignKey(
+        "annotate.Annotation", on_delete=models.PROTECT, null=True, blank=True, related_name="exclusions"
+    )
+    reason = models.CharField(max_length=300)
+    rule = models.CharField(max_length=60, blank=True)
+    decided_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    decided_at = models.DateTimeField(default=timezone.now)
+    lifted_at = models.DateTimeField(null=True, blank=True)
+    lifted_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, blank=True, related_name="+"
+    )
+
+    objects = AdminRowQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(person__isnull=False) ^ Q(annotation__isnull=False), name="exclusion_one_scope"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.reason

@@ -1,0 +1,134 @@
+"""One kind of human work on items: the stage, the version of its form, and each item's place in its queue."""
+
+from django.db import models
+from django.db.models import F, Q
+from django.utils import timezone
+
+from annotate.querysets import StageItemQuerySet, StageQuerySet
+
+
+class Stage(models.Model):
+    class Kind(models.TextChoices):
+        LABEL = "label", "label"
+        ANSWER = "answer", "answer"
+
+    class State(models.TextChoices):
+        DRAFT = "draft", "draft"
+        OPEN = "open", "open"
+        PAUSED = "paused", "paused"
+        CLOSED = "closed", "closed"
+
+    class Order(models.TextChoices):
+        SEEDED = "seeded", "each person starts at a seeded random place"
+        SEQUENTIAL = "sequential", "everybody starts at the first item"
+
+    project = models.ForeignKey("annotate.Project", on_delete=models.CASCADE, related_name="stages")
+    kind = models.CharField(max_length=20, choices=Kind.choices)
+    title = models.CharField(max_length=120)
+    slug = models.SlugField(max_length=80)
+    position = models.PositiveSmallIntegerField(default=0)
+    state = models.CharField(max_length=10, choices=State.choices, default=State.DRAFT)
+    overlap = models.PositiveIntegerField(default=3, help_text="How many people answer each item.")
+    roles = models.JSONField(default=list, help_text="Who may take it, such as ['annotator'].")
+    lease_minutes = models.PositiveIntegerField(default=30)
+    order = models.CharField(max_length=12, choices=Order.choices, default=Order.SEEDED)
+    seed = models.BigIntegerField(default=0)
+    is_closed_book = models.BooleanField(default=True)
+    time_limit_seconds = models.PositiveIntegerField(null=True, blank=True)
+    permitted_sources = models.CharField(max_length=200, blank=True)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    objects = StageQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["project", "slug"], name="stage_slug_once"),
+            models.CheckConstraint(condition=Q(overlap__gte=1), name="stage_overlap_positive"),
+            models.CheckConstraint(condition=Q(lease_minutes__gte=1), name="stage_lease_positive"),
+        ]
+
+    def __str__(self) -> str:
+        return self.title
+
+
+class StageVersion(models.Model):
+    """The form: fields and shown content keys. After the first answer only captions change in place."""
+
+    stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="versions")
+    number = models.PositiveIntegerField(default=1)
+    fields = models.JSONField(help_text="Ordered list of field specifications; see annotate/answers.")
+    shown_keys = models.JSONField(help_text="Content keys an annotator sees, in order; the first is the headline.")
+    instruction = models.CharField(max_length=400, blank=True, help_text="One line above the form.")
+    is_current = models.BooleanField(default=True)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["stage", "number"], name="stage_version_number_once"),
+            models.UniqueConstraint(fields=["stage"], condition=Q(is_current=True), name="stage_version_one_current"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.stage_id} v{self.number}"
+
+
+class StageItem(models.Model):
+    """One revision in one stage. `active` and `done` count the assignments that hold a slot: at most `wanted`."""
+
+    class State(models.TextChoices):
+        OPEN = "open", "open"
+        WITHDRAWN = "withdrawn", "withdrawn"
+        REVIEW = "review", "waiting for review"
+
+    stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="stage_items")
+    revision = models.ForeignKey("annotate.ItemRevision", on_delete=models.PROTECT, related_name="stage_items")
+    rank = models.PositiveIntegerField()
+    language = models.CharField(max_length=35, blank=True)
+    author = models.ForeignKey("annotate.Person", on_delete=models.PROTECT, null=True, blank=True, related_name="+")
+    wanted = models.PositiveIntegerField()
+    active = models.PositiveIntegerField(default=0)
+    done = models.PositiveIntegerField(default=0)
+    round = models.PositiveSmallIntegerField(default=1)
+    state = models.CharField(max_length=10, choices=State.choices, default=State.OPEN)
+    due_at = models.DateTimeField(null=True, blank=True, help_text="Its votes changed: count them again.")
+
+    objects = StageItemQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["stage", "revision"], name="stage_item_once"),
+            models.UniqueConstraint(fields=["stage", "rank"], name="stage_item_rank_once"),
+            models.CheckConstraint(condition=Q(active__lte=F("wanted") - F("done")), name="stage_item_within_wanted"),
+        ]
+        indexes = [
+            # The claim reads one row of this index, whatever the size of the project.
+            models.Index(
+                fields=["stage", "rank"],
+                condition=Q(state="open") & Q(active__lt=F("wanted") - F("done")),
+                name="stage_item_claimable",
+            ),
+            models.Index(fields=["due_at"], condition=Q(due_at__isnull=False), name="stage_item_due"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.stage_id}[{self.rank}]"
+
+
+class Participation(models.Model):
+    """One person in one stage: where they read on, and what they did. Only this person's requests write it."""
+
+    stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="participations")
+    person = models.ForeignKey("annotate.Person", on_delete=models.PROTECT, related_name="participations")
+    rank = models.IntegerField(default=-1, help_text="The last rank taken; the next claim looks after it, once round.")
+    n_answered = models.PositiveIntegerField(default=0)
+    n_skipped = models.PositiveIntegerField(default=0)
+    active_seconds = models.PositiveIntegerField(default=0)
+    last_seen_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["stage", "person"], name="participation_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.person_id} in {self.stage_id}"

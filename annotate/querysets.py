@@ -1,0 +1,148 @@
+"""Which rows: every question about rows has a name here. `visible_to` is the one door of each model.
+
+Three doors, from wide to narrow: rows a person may read, rows of projects they run, rows they hold themselves.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+from django.db import models
+from django.db.models import F, Q
+
+if TYPE_CHECKING:
+    from annotate.models import Person
+
+READING_ROLES = ("admin", "viewer", "adjudicator", "meta_reviewer")
+RUNNING_ROLES = ("admin",)
+
+
+def by_role(person: Person | Any, path: str, roles: tuple[str, ...]) -> Q:
+    """Rows whose project (reached over `path`, "" for the project itself) has this person in one of the roles."""
+    prefix = f"{path}__memberships" if path else "memberships"
+    if not person.is_authenticated or not person.is_active:
+        return Q(pk__in=[])
+    return Q(
+        **{f"{prefix}__person": person, f"{prefix}__state": "active", f"{prefix}__role__in": roles},
+    )
+
+
+class ProjectRowQuerySet(models.QuerySet[Any]):
+    """Rows that belong to a project and are read by those who read its results, never by its annotators."""
+
+    project_path = "project"
+
+    def visible_to(self, person: Person | Any) -> Self:
+        """The one door to read: admins, viewers, adjudicators and meta-reviewers of the row's project."""
+        return self.filter(by_role(person, self.project_path, READING_ROLES))
+
+    def run_by(self, person: Person | Any) -> Self:
+        """The one door to change: admins of the row's project."""
+        return self.filter(by_role(person, self.project_path, RUNNING_ROLES))
+
+
+class AdminRowQuerySet(ProjectRowQuerySet):
+    """Rows that only admins read: people, imports, endpoints, exclusions."""
+
+    def visible_to(self, person: Person | Any) -> Self:
+        return self.run_by(person)
+
+
+class ProjectQuerySet(ProjectRowQuerySet):
+    project_path = ""
+
+    def joined_by(self, person: Person | Any) -> Self:
+        """Projects in which the person has an active role of any kind."""
+        return self.filter(by_role(person, "", (*READING_ROLES, "annotator")))
+
+
+class MembershipQuerySet(AdminRowQuerySet):
+    def active(self) -> Self:
+        return self.filter(state="active", person__is_active=True)
+
+
+class StageQuerySet(ProjectRowQuerySet):
+    def workable_by(self, person: Person | Any) -> Self:
+        """Stages the person's role may take, open or paused; a draft or closed stage hands nothing out."""
+        mine = self.filter(by_role(person, "project", (*READING_ROLES, "annotator")))
+        # JSON membership differs between databases, and a project has a handful of stages: compare in Python.
+        rows = mine.filter(state__in=["open", "paused"]).values_list("pk", "roles", "project__memberships__role")
+        return self.filter(pk__in=[pk for pk, roles, role in rows if role in roles])
+
+
+class StageItemQuerySet(ProjectRowQuerySet):
+    project_path = "stage__project"
+
+    def due(self) -> Self:
+        return self.filter(due_at__isnull=False)
+
+    def short_of_answers(self) -> Self:
+        return self.filter(state="open", active__lt=F("wanted") - F("done"))
+
+
+class AssignmentQuerySet(ProjectRowQuerySet):
+    project_path = "stage__project"
+
+    def held_by(self, person: Person | Any) -> Self:
+        """The one door to answer: nobody submits another person's work, an admin neither."""
+        if not person.is_authenticated or not person.is_active:
+            return self.none()
+        return self.filter(person=person)
+
+
+class AnnotationQuerySet(ProjectRowQuerySet):
+    project_path = "assignment__stage__project"
+
+    def current(self) -> Self:
+        """The newest revision of each answer: the one that counts."""
+        return self.filter(is_current=True)
+
+    def counted(self) -> Self:
+        """Current answers that hold a slot and are not excluded: what every figure is made of."""
+        lifted = Q(lifted_at__isnull=True)
+        exclusions = _model("Exclusion").objects.filter(lifted)
+        by_person = exclusions.filter(
+            person=models.OuterRef("assignment__person"), project=models.OuterRef("assignment__stage__project")
+        )
+        return (
+            self.current()
+            .filter(assignment__state="submitted", assignment__slot__isnull=False)
+            .exclude(models.Exists(exclusions.filter(annotation=models.OuterRef("pk"))))
+            .exclude(models.Exists(by_person))
+        )
+
+
+class ResolutionQuerySet(ProjectRowQuerySet):
+    project_path = "stage_item__stage__project"
+
+    def without_majority(self) -> Self:
+        return self.filter(status__in=["plurality", "tie", "no_votes"])
+
+
+class ItemRowQuerySet(ProjectRowQuerySet):
+    """Rows hanging on an item: revisions, keys, gold labels."""
+
+    project_path = "item__project"
+
+    def current(self) -> Self:
+        return self.filter(is_current=True)
+
+
+class PersonQuerySet(models.QuerySet[Any]):
+    def visible_to(self, person: Person | Any) -> Self:
+        """Oneself, and the members of projects one runs."""
+        if not person.is_authenticated or not person.is_active:
+            return self.none()
+        run = _model("Project").objects.run_by(person)
+        return self.filter(Q(pk=person.pk) | Q(memberships__project__in=run)).distinct()
+
+
+class EventQuerySet(AdminRowQuerySet):
+    pass
+
+
+def _model(name: str) -> Any:
+    """Models import this module, so it looks theirs up by name."""
+    from django.apps import apps
+
+    return apps.get_model("annotate", name)

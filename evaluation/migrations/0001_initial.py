@@ -1,0 +1,464 @@
+import django.core.validators
+import django.db.models.deletion
+import django.utils.timezone
+from django.conf import settings
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+    initial = True
+
+    dependencies = [
+        ("annotate", "0001_initial"),
+        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
+    ]
+
+    operations = [
+        migrations.CreateModel(
+            name="Endpoint",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("name", models.CharField(max_length=120)),
+                (
+                    "provider",
+                    models.CharField(
+                        choices=[("openai", "OpenAI-compatible server"), ("baseline", "baseline without a model")],
+                        max_length=10,
+                    ),
+                ),
+                (
+                    "model",
+                    models.CharField(help_text="As the server calls it; for a baseline, its name.", max_length=200),
+                ),
+                ("base_url", models.URLField(blank=True, max_length=300)),
+                (
+                    "key_variable",
+                    models.CharField(
+                        blank=True,
+                        max_length=80,
+                        validators=[django.core.validators.RegexValidator("^GOLDPANEL_KEY_[A-Z0-9_]+$")],
+                    ),
+                ),
+                ("max_in_flight", models.PositiveIntegerField(default=8)),
+                ("requests_per_minute", models.PositiveIntegerField(blank=True, null=True)),
+                ("timeout_seconds", models.PositiveIntegerField(default=60)),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="endpoints", to="annotate.project"
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
+            name="Prediction",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("position", models.PositiveIntegerField(help_text="Place of the item in the run's item set.")),
+                ("repeat", models.PositiveSmallIntegerField(default=0)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("pending", "pending"),
+                            ("answered", "answered"),
+                            ("unparsed", "unparsed"),
+                            ("refused", "refused"),
+                            ("empty", "empty"),
+                            ("cut_off", "cut off"),
+                            ("timed_out", "timed out"),
+                            ("error", "error"),
+                            ("worker_lost", "worker lost"),
+                            ("cancelled", "cancelled"),
+                        ],
+                        default="pending",
+                        max_length=12,
+                    ),
+                ),
+                (
+                    "answer",
+                    models.JSONField(blank=True, help_text="Field name -> value, as an annotation's.", null=True),
+                ),
+                (
+                    "note",
+                    models.CharField(
+                        blank=True, help_text="Why there is no answer, or what the parser did.", max_length=500
+                    ),
+                ),
+                ("due_at", models.DateTimeField(blank=True, null=True)),
+                ("claim_token", models.CharField(blank=True, max_length=32)),
+                ("claimed_at", models.DateTimeField(blank=True, null=True)),
+                ("attempts", models.PositiveSmallIntegerField(default=0)),
+                ("finished_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "revision",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="predictions",
+                        to="annotate.itemrevision",
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
+            name="Call",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("step", models.PositiveSmallIntegerField(default=0)),
+                ("messages", models.JSONField()),
+                ("completion", models.TextField(blank=True)),
+                ("reasoning", models.TextField(blank=True)),
+                ("finish_reason", models.CharField(blank=True, max_length=40)),
+                ("server_model", models.CharField(blank=True, max_length=200)),
+                ("prompt_tokens", models.PositiveIntegerField(blank=True, null=True)),
+                ("completion_tokens", models.PositiveIntegerField(blank=True, null=True)),
+                ("latency_ms", models.PositiveIntegerField(blank=True, null=True)),
+                ("http_status", models.PositiveSmallIntegerField(blank=True, null=True)),
+                ("error_kind", models.CharField(blank=True, max_length=40)),
+                ("error", models.CharField(blank=True, max_length=500)),
+                ("attempts", models.PositiveSmallIntegerField(default=1)),
+                ("finished_at", models.DateTimeField()),
+                (
+                    "prediction",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="calls", to="evaluation.prediction"
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
+            name="Run",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("draft", "draft"),
+                            ("waiting", "waiting"),
+                            ("running", "running"),
+                            ("paused", "paused"),
+                            ("done", "done"),
+                            ("failed", "failed"),
+                            ("cancelled", "cancelled"),
+                        ],
+                        default="waiting",
+                        max_length=10,
+                    ),
+                ),
+                ("due_at", models.DateTimeField(blank=True, default=django.utils.timezone.now, null=True)),
+                ("claim_token", models.CharField(blank=True, max_length=32)),
+                ("heartbeat_at", models.DateTimeField(blank=True, null=True)),
+                ("attempts", models.PositiveSmallIntegerField(default=0)),
+                ("n_done", models.PositiveIntegerField(default=0)),
+                ("n_total", models.PositiveIntegerField(blank=True, null=True)),
+                ("error", models.CharField(blank=True, max_length=500)),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("started_at", models.DateTimeField(blank=True, null=True)),
+                ("finished_at", models.DateTimeField(blank=True, null=True)),
+                ("name", models.CharField(max_length=120)),
+                ("strategy", models.CharField(max_length=40)),
+                (
+                    "strategy_hash",
+                    models.CharField(blank=True, help_text="Of the prompt templates, when it started.", max_length=64),
+                ),
+                ("parameters", models.JSONField(default=dict, help_text="temperature, max_tokens ... as sent.")),
+                ("seed", models.BigIntegerField(default=0)),
+                ("repeats", models.PositiveSmallIntegerField(default=1)),
+                ("frozen_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "stopped_because",
+                    models.CharField(blank=True, help_text="What will not heal, such as 401.", max_length=500),
+                ),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "endpoint",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="runs", to="evaluation.endpoint"
+                    ),
+                ),
+                (
+                    "exemplar_set",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="annotate.itemset",
+                    ),
+                ),
+                (
+                    "item_set",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="runs", to="annotate.itemset"
+                    ),
+                ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="runs", to="annotate.project"
+                    ),
+                ),
+                (
+                    "stage_version",
+                    models.ForeignKey(
+                        help_text="The form people answer: its decisive field and shown content are what the model gets.",
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="annotate.stageversion",
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
+            name="Report",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("draft", "draft"),
+                            ("waiting", "waiting"),
+                            ("running", "running"),
+                            ("paused", "paused"),
+                            ("done", "done"),
+                            ("failed", "failed"),
+                            ("cancelled", "cancelled"),
+                        ],
+                        default="waiting",
+                        max_length=10,
+                    ),
+                ),
+                ("due_at", models.DateTimeField(blank=True, default=django.utils.timezone.now, null=True)),
+                ("claim_token", models.CharField(blank=True, max_length=32)),
+                ("heartbeat_at", models.DateTimeField(blank=True, null=True)),
+                ("attempts", models.PositiveSmallIntegerField(default=0)),
+                ("n_done", models.PositiveIntegerField(default=0)),
+                ("n_total", models.PositiveIntegerField(blank=True, null=True)),
+                ("error", models.CharField(blank=True, max_length=500)),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("started_at", models.DateTimeField(blank=True, null=True)),
+                ("finished_at", models.DateTimeField(blank=True, null=True)),
+                ("title", models.CharField(max_length=120)),
+                ("field", models.CharField(help_text="The decisive field that is compared.", max_length=60)),
+                ("primary_scorer", models.CharField(max_length=40)),
+                ("seed", models.BigIntegerField(default=0)),
+                ("n_resamples", models.PositiveIntegerField(default=2000)),
+                ("level", models.FloatField(default=0.95)),
+                ("frozen_at", models.DateTimeField(blank=True, null=True)),
+                ("manifest", models.JSONField(default=dict, help_text="Versions, inputs, exclusions, hashes.")),
+                (
+                    "matrices",
+                    models.JSONField(default=dict, help_text="The arrays behind every figure, in a fixed item order."),
+                ),
+                (
+                    "figures",
+                    models.JSONField(
+                        default=list, help_text="One object a figure: value, n, interval, what was left out."
+                    ),
+                ),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                ("files", models.ManyToManyField(blank=True, related_name="+", to="annotate.storedfile")),
+                (
+                    "item_set",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="reports", to="annotate.itemset"
+                    ),
+                ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="reports", to="annotate.project"
+                    ),
+                ),
+                (
+                    "stage",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="reports", to="annotate.stage"
+                    ),
+                ),
+                (
+                    "primary_run",
+                    models.ForeignKey(
+                        blank=True,
+                        help_text="The comparison named before results are shown.",
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="evaluation.run",
+                    ),
+                ),
+                ("runs", models.ManyToManyField(blank=True, related_name="reports", to="evaluation.run")),
+            ],
+            options={
+                "abstract": False,
+            },
+        ),
+        migrations.AddField(
+            model_name="prediction",
+            name="run",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE, related_name="predictions", to="evaluation.run"
+            ),
+        ),
+        migrations.CreateModel(
+            name="Score",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("field", models.CharField(max_length=60)),
+                ("scorer", models.CharField(max_length=40)),
+                ("scorer_version", models.PositiveSmallIntegerField()),
+                (
+                    "value",
+                    models.FloatField(
+                        blank=True, help_text="In [0, 1]; null: unscorable, with the reason in note.", null=True
+                    ),
+                ),
+                ("note", models.CharField(blank=True, max_length=200)),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "annotation",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="scores",
+                        to="annotate.annotation",
+                    ),
+                ),
+                (
+                    "gold",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="annotate.gold"
+                    ),
+                ),
+                (
+                    "prediction",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="scores",
+                        to="evaluation.prediction",
+                    ),
+                ),
+            ],
+        ),
+        migrations.AddConstraint(
+            model_name="endpoint",
+            constraint=models.UniqueConstraint(fields=("project", "name"), name="endpoint_name_once"),
+        ),
+        migrations.AddConstraint(
+            model_name="endpoint",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("provider", "baseline"), models.Q(("base_url", ""), _negated=True), _connector="OR"
+                ),
+                name="endpoint_server_has_url",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="endpoint",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("max_in_flight__gte", 1)), name="endpoint_in_flight_positive"
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="call",
+            constraint=models.UniqueConstraint(fields=("prediction", "step"), name="call_step_once"),
+        ),
+        migrations.AddIndex(
+            model_name="run",
+            index=models.Index(condition=models.Q(("due_at__isnull", False)), fields=["due_at"], name="run_due"),
+        ),
+        migrations.AddConstraint(
+            model_name="run",
+            constraint=models.UniqueConstraint(fields=("project", "name"), name="run_name_once"),
+        ),
+        migrations.AddConstraint(
+            model_name="run",
+            constraint=models.CheckConstraint(condition=models.Q(("repeats__gte", 1)), name="run_repeats_positive"),
+        ),
+        migrations.AddConstraint(
+            model_name="run",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("state", "draft"), ("frozen_at__isnull", False), _connector="OR"),
+                name="run_started_is_frozen",
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="prediction",
+            index=models.Index(
+                condition=models.Q(("state", "pending")), fields=["run", "due_at"], name="prediction_pending"
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="prediction",
+            index=models.Index(fields=["run", "state"], name="prediction_by_outcome"),
+        ),
+        migrations.AddConstraint(
+            model_name="prediction",
+            constraint=models.UniqueConstraint(fields=("run", "revision", "repeat"), name="prediction_once"),
+        ),
+        migrations.AddConstraint(
+            model_name="prediction",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("answer__isnull", False), ("state", "answered")),
+                    models.Q(models.Q(("state", "answered"), _negated=True), ("answer__isnull", True)),
+                    _connector="OR",
+                ),
+                name="prediction_answer_iff_answered",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="score",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("annotation__isnull", False), ("prediction__isnull", False), _connector="XOR"),
+                name="score_of_one_answer",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="score",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("value__isnull", True), models.Q(("value__gte", 0), ("value__lte", 1)), _connector="OR"
+                ),
+                name="score_in_unit_interval",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="score",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("annotation__isnull", False)),
+                fields=("annotation", "field", "scorer", "scorer_version", "gold"),
+                name="score_of_annotation_once",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="score",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("prediction__isnull", False)),
+                fields=("prediction", "field", "scorer", "scorer_version", "gold"),
+                name="score_of_prediction_once",
+            ),
+        ),
+    ]

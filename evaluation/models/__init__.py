@@ -1,0 +1,10 @@
+"""The domain of the model side and the numbers; docs/domain.md shows it with the states."""
+
+from .call import Call
+from .endpoint import Endpoint
+from .prediction import Prediction
+from .report import Report
+from .run import Run
+from .score import Score
+
+__all__ = ["Call", "Endpoint", "Prediction", "Report", "Run", "Score"]

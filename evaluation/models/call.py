@@ -1,0 +1,33 @@
+"""One exchange with a model: what was sent and what came back, verbatim."""
+
+from django.db import models
+
+from evaluation.querysets import CallQuerySet
+
+
+class Call(models.Model):
+    prediction = models.ForeignKey("evaluation.Prediction", on_delete=models.CASCADE, related_name="calls")
+    step = models.PositiveSmallIntegerField(default=0)
+    messages = models.JSONField()
+    completion = models.TextField(blank=True)
+    reasoning = models.TextField(blank=True)
+    finish_reason = models.CharField(max_length=40, blank=True)
+    server_model = models.CharField(max_length=200, blank=True)
+    prompt_tokens = models.PositiveIntegerField(null=True, blank=True)
+    completion_tokens = models.PositiveIntegerField(null=True, blank=True)
+    latency_ms = models.PositiveIntegerField(null=True, blank=True)
+    http_status = models.PositiveSmallIntegerField(null=True, blank=True)
+    error_kind = models.CharField(max_length=40, blank=True)
+    error = models.CharField(max_length=500, blank=True)
+    attempts = models.PositiveSmallIntegerField(default=1)
+    finished_at = models.DateTimeField()
+
+    objects = CallQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["prediction", "step"], name="call_step_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.prediction_id} step {self.step}"

@@ -1,0 +1,39 @@
+"""Where a model answers, and how much may be asked of it. A key is named here, never stored."""
+
+from django.core.validators import RegexValidator
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+from annotate.querysets import AdminRowQuerySet
+
+KEY_VARIABLE = r"^GOLDPANEL_KEY_[A-Z0-9_]+$"
+
+
+class Endpoint(models.Model):
+    class Provider(models.TextChoices):
+        OPENAI = "openai", "OpenAI-compatible server"
+        BASELINE = "baseline", "baseline without a model"
+
+    project = models.ForeignKey("annotate.Project", on_delete=models.CASCADE, related_name="endpoints")
+    name = models.CharField(max_length=120)
+    provider = models.CharField(max_length=10, choices=Provider.choices)
+    model = models.CharField(max_length=200, help_text="As the server calls it; for a baseline, its name.")
+    base_url = models.URLField(max_length=300, blank=True)
+    key_variable = models.CharField(max_length=80, blank=True, validators=[RegexValidator(KEY_VARIABLE)])
+    max_in_flight = models.PositiveIntegerField(default=8)
+    requests_per_minute = models.PositiveIntegerField(null=True, blank=True)
+    timeout_seconds = models.PositiveIntegerField(default=60)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    objects = AdminRowQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["project", "name"], name="endpoint_name_once"),
+            models.CheckConstraint(condition=Q(provider="baseline") | ~Q(base_url=""), name="endpoint_server_has_url"),
+            models.CheckConstraint(condition=Q(max_in_flight__gte=1), name="endpoint_in_flight_positive"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name

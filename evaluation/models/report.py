@@ -1,0 +1,37 @@
+"""A frozen comparison: its inputs, the matrices it used, every figure, and the files made of them."""
+
+from django.db import models
+
+from annotate.models import BackgroundWork
+from annotate.querysets import ProjectRowQuerySet
+
+
+class Report(BackgroundWork):
+    project = models.ForeignKey("annotate.Project", on_delete=models.CASCADE, related_name="reports")
+    title = models.CharField(max_length=120)
+    stage = models.ForeignKey("annotate.Stage", on_delete=models.PROTECT, related_name="reports")
+    item_set = models.ForeignKey("annotate.ItemSet", on_delete=models.PROTECT, related_name="reports")
+    runs = models.ManyToManyField("evaluation.Run", related_name="reports", blank=True)
+    field = models.CharField(max_length=60, help_text="The decisive field that is compared.")
+    primary_scorer = models.CharField(max_length=40)
+    primary_run = models.ForeignKey(
+        "evaluation.Run",
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="+",
+        help_text="The comparison named before results are shown.",
+    )
+    seed = models.BigIntegerField(default=0)
+    n_resamples = models.PositiveIntegerField(default=2000)
+    level = models.FloatField(default=0.95)
+    frozen_at = models.DateTimeField(null=True, blank=True)
+    manifest = models.JSONField(default=dict, help_text="Versions, inputs, exclusions, hashes.")
+    matrices = models.JSONField(default=dict, help_text="The arrays behind every figure, in a fixed item order.")
+    figures = models.JSONField(default=list, help_text="One object a figure: value, n, interval, what was left out.")
+    files = models.ManyToManyField("annotate.StoredFile", related_name="+", blank=True)
+
+    objects = ProjectRowQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return self.title

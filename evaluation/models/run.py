@@ -1,0 +1,45 @@
+"""One model, one prompt strategy, one item set, one seed: frozen when it starts."""
+
+from django.db import models
+from django.db.models import Q
+
+from annotate.models import BackgroundWork
+from annotate.querysets import ProjectRowQuerySet
+
+
+class Run(BackgroundWork):
+    project = models.ForeignKey("annotate.Project", on_delete=models.CASCADE, related_name="runs")
+    name = models.CharField(max_length=120)
+    item_set = models.ForeignKey("annotate.ItemSet", on_delete=models.PROTECT, related_name="runs")
+    stage_version = models.ForeignKey(
+        "annotate.StageVersion",
+        on_delete=models.PROTECT,
+        related_name="+",
+        help_text="The form people answer: its decisive field and shown content are what the model gets.",
+    )
+    endpoint = models.ForeignKey("evaluation.Endpoint", on_delete=models.PROTECT, related_name="runs")
+    strategy = models.CharField(max_length=40)
+    strategy_hash = models.CharField(max_length=64, blank=True, help_text="Of the prompt templates, when it started.")
+    exemplar_set = models.ForeignKey(
+        "annotate.ItemSet", on_delete=models.PROTECT, null=True, blank=True, related_name="+"
+    )
+    parameters = models.JSONField(default=dict, help_text="temperature, max_tokens ... as sent.")
+    seed = models.BigIntegerField(default=0)
+    repeats = models.PositiveSmallIntegerField(default=1)
+    frozen_at = models.DateTimeField(null=True, blank=True)
+    stopped_because = models.CharField(max_length=500, blank=True, help_text="What will not heal, such as 401.")
+
+    objects = ProjectRowQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["project", "name"], name="run_name_once"),
+            models.CheckConstraint(condition=Q(repeats__gte=1), name="run_repeats_positive"),
+            models.CheckConstraint(
+                condition=Q(state="draft") | Q(frozen_at__isnull=False), name="run_started_is_frozen"
+            ),
+        ]
+        indexes = [models.Index(fields=["due_at"], condition=Q(due_at__isnull=False), name="run_due")]
+
+    def __str__(self) -> str:
+        return self.name
