@@ -1,0 +1,51 @@
+"""A whole answer: one value for each field that has one."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from annotate.answers.errors import AnswerInvalid
+from annotate.answers.fields import FieldSpec, JsonValue, RawData, get_field_type
+
+
+def read_answer(fields: Sequence[FieldSpec], data: RawData) -> dict[str, JsonValue]:
+    """The values found in a POST or JSON mapping; an empty field has no entry, other keys are ignored.
+
+    Says nothing about what is required: a draft is read by the same function. Raises AnswerInvalid for what could
+    not be stored at all.
+    """
+    values = _each(fields, lambda field: get_field_type(field.type).read(data, field))
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def validate_answer(fields: Sequence[FieldSpec], answer: Mapping[str, object]) -> dict[str, JsonValue]:
+    """The answer in the order of the fields, if every field's rules are kept and every required field is there.
+
+    Raises AnswerInvalid with all fields at fault, also for an entry that is no field of this stage.
+    """
+    known = {field.name for field in fields}
+    if unknown := [name for name in answer if name not in known]:
+        raise AnswerInvalid(str(unknown[0]), "This question is not asked here.")
+    asked = [field for field in fields if field.required or answer.get(field.name) is not None]
+    return _each(asked, lambda field: get_field_type(field.type).validate(answer.get(field.name), field))
+
+
+def answer_keys(fields: Sequence[FieldSpec], answer: Mapping[str, object]) -> dict[str, str]:
+    """The canonical keys of the fields that decide; a field without a value has no key and so casts no vote."""
+    return {
+        field.name: get_field_type(field.type).canonical_key(answer[field.name], field)
+        for field in fields
+        if field.decides and answer.get(field.name) is not None
+    }
+
+
+def _each(fields: Sequence[FieldSpec], value_of: Callable[[FieldSpec], JsonValue]) -> dict[str, JsonValue]:
+    """The value of each field; one exception for all that fail, so that a person mends them in one go."""
+    values: dict[str, JsonValue] = {}
+    errors: dict[str, str] = {}
+    for field in fields:
+        try:
+            values[field.name] = value_of(field)
+        except AnswerInvalid as error:
+            errors[field.name] = error.message
+    if errors:
+        raise AnswerInvalid.gather(errors)
+    return values

@@ -1,0 +1,33 @@
+"""Strings as they come in: one string per field, and no character that a database or an export cannot hold."""
+
+import re
+
+from annotate.answers.errors import AnswerInvalid
+from annotate.answers.fields import FieldSpec, RawData
+
+# PostgreSQL refuses NUL in text, and a lone surrogate cannot be encoded: either one would break every later export.
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+
+
+def one_string(data: RawData, spec: FieldSpec) -> str | None:
+    """The field's only string in a POST or JSON mapping; None if it is absent. Raises AnswerInvalid."""
+    raw = data.get(spec.name)
+    if isinstance(raw, list | tuple):
+        # A radio button that was changed must not leave two answers behind: one string, or a clear refusal.
+        if len(raw) > 1:
+            raise AnswerInvalid(spec.name, "Give one answer only.")
+        raw = raw[0] if raw else None
+    if raw is None:
+        return None
+    return storable_string(raw, spec)
+
+
+def storable_string(value: object, spec: FieldSpec) -> str:
+    if not isinstance(value, str):
+        raise AnswerInvalid(spec.name, "This answer must be text.")
+    if found := _UNSTORABLE.search(value):
+        kind = "an empty character (NUL)" if found.group() == "\x00" else "half a character (a lone surrogate)"
+        raise AnswerInvalid(
+            spec.name, f"Character {found.start() + 1:,} is {kind} that cannot be saved. Please delete it."
+        )
+    return value
