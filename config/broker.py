@@ -1,9 +1,9 @@
 """The embedded broker: messages as files in a folder shared by all processes of one machine.
 
-kombu's filesystem transport works across processes but opens the final file before it has written it, so that another
-process can read half a message; it passes received messages through the machine's temporary folder; and an empty or
-broken file stops the worker that receives it. This subclass writes beside and renames, claims a message by renaming it
-inside its own folder, and sets aside what it cannot read.
+kombu's own filesystem transport opens the final file before it has written it, so that another process can read half a
+message; it passes received messages through the machine's temporary folder; and an empty file stops the worker that
+receives it. This one writes beside and renames, claims a message by renaming it inside its own folder, and sets aside
+what it cannot read.
 """
 
 from __future__ import annotations
@@ -14,32 +14,52 @@ import time
 import uuid
 from pathlib import Path
 from queue import Empty
-from typing import Any, ClassVar
+from typing import Any
 
 from kombu.exceptions import ChannelError
-from kombu.transport import filesystem
+from kombu.transport import virtual
 from kombu.utils.json import dumps, loads
 
 logger = logging.getLogger(__name__)
 
+STALE_SECONDS = 3600
 
-class Channel(filesystem.Channel):
-    """One folder with four inside: `messages` waiting, `taken` (being read), `aside` (unreadable), `control`."""
 
-    # Fanout exists for remote control of workers, which is switched off; without it a message has one receiver.
+class Channel(virtual.Channel):
+    """One private folder with three inside: `messages` waiting, `taken` (being read), `aside` (unreadable).
+
+    Each queue has one exchange of its own name, declared by sender and receiver alike, so a routing table in memory
+    is enough. Fanout exists for remote control of workers, which is switched off.
+    """
+
     supports_fanout = False
 
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._sweep()
+
     def _folder(self, name: str) -> Path:
-        """A private folder of the broker; made again if somebody removed it while processes run."""
-        folder = Path(self.transport_options["folder"]) / name
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        """A folder of the broker; made again if somebody removed it while processes run."""
+        broker = Path(self.connection.client.transport_options["folder"])
+        folder = broker / name
+        if not folder.is_dir():
+            # Not through mkdir(parents=True) alone: parents get the umask's mode, and this one is private, too.
+            broker.mkdir(mode=0o700, parents=True, exist_ok=True)
+            folder.mkdir(mode=0o700, exist_ok=True)
         return folder
 
-    @property
-    def control_folder(self) -> Path:
-        return self._folder("control")
+    def _sweep(self) -> None:
+        """Remove what killed processes left: half-written messages, and taken ones nobody finished reading."""
+        leftovers = [*self._folder("messages").glob("*.part"), *self._folder("taken").iterdir()]
+        for path in leftovers:
+            try:
+                # The time of the last rename, not of writing: a message may have waited long before it was taken.
+                if time.time() - path.stat().st_ctime > STALE_SECONDS:
+                    path.unlink()
+            except FileNotFoundError:
+                continue  # another process sweeps too
 
-    def _put(self, queue: str, payload: dict[str, Any], **_: Any) -> None:
+    def _put(self, queue: str, message: dict[str, Any], **_: Any) -> None:
         # Wall clock, not monotonic: names must sort in one order for all processes, across restarts too.
         name = f"{time.time_ns():020d}_{uuid.uuid4().hex}.{queue}"
         try:
@@ -47,17 +67,17 @@ class Channel(filesystem.Channel):
             beside = messages / f"{name}.part"
             descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                file.write(dumps(payload))
+                file.write(dumps(message))
             # A receiver sees the whole message or none.
             beside.rename(messages / f"{name}.msg")
         except OSError as problem:
-            raise ChannelError(f"Cannot add a message to {self.transport_options['folder']}: {problem}") from problem
+            raise ChannelError(f"Cannot add a message to the broker's folder: {problem}") from problem
 
-    def _get(self, queue: str) -> dict[str, Any]:
+    def _get(self, queue: str, timeout: float | None = None) -> dict[str, Any]:
         for path in self._waiting(queue):
             taken = self._folder("taken") / path.name
             try:
-                # Exactly one process can rename a file: that one has the message.
+                # Exactly one process can rename a file away: that one has the message.
                 path.rename(taken)
             except FileNotFoundError:
                 continue
@@ -67,13 +87,15 @@ class Channel(filesystem.Channel):
         raise Empty
 
     def _read(self, taken: Path) -> dict[str, Any] | None:
-        """The message, or None after setting an unreadable file aside: one bad file must not stop every worker."""
+        """The message, or None after setting the file aside: one bad file must not stop every worker."""
         try:
             message = loads(taken.read_bytes().decode("utf-8"))
         except (ValueError, OSError) as problem:
-            return self._set_aside(taken, str(problem))
+            self._set_aside(taken, str(problem))
+            return None
         if not isinstance(message, dict) or not {"body", "headers", "properties"} <= message.keys():
-            return self._set_aside(taken, "not a message")
+            self._set_aside(taken, "not a message")
+            return None
         taken.unlink(missing_ok=True)
         return message
 
@@ -86,8 +108,9 @@ class Channel(filesystem.Channel):
 
     def _waiting(self, queue: str) -> list[Path]:
         """Complete messages of one queue, oldest first."""
-        names = sorted(os.listdir(self._folder("messages")))
-        return [self._folder("messages") / name for name in names if name.partition(".")[2] == f"{queue}.msg"]
+        messages = self._folder("messages")
+        # name = time_uuid.queue.msg; a queue's name may itself contain dots.
+        return [messages / name for name in sorted(os.listdir(messages)) if name.partition(".")[2] == f"{queue}.msg"]
 
     def _size(self, queue: str) -> int:
         return len(self._waiting(queue))
@@ -99,8 +122,21 @@ class Channel(filesystem.Channel):
         return len(waiting)
 
 
-class Transport(filesystem.Transport):
-    """kombu's filesystem transport with the channel above; known as goldpanel:// (config/celery.py)."""
+class Transport(virtual.Transport):
+    """Known to Celery as goldpanel:// (config/celery.py)."""
 
     Channel = Channel
-    driver_name: ClassVar[str] = "goldpanel"
+    implements = virtual.Transport.implements.extend(asynchronous=False, exchange_type=frozenset(["direct"]))
+    driver_type = "goldpanel"
+    driver_name = "goldpanel"
+    # Seconds between looks into an empty folder: the delay a person sees after a click.
+    polling_interval = 0.2
+    # Bindings must outlive a connection, as a real broker's do.
+    global_state = virtual.BrokerState()
+
+    def __init__(self, client: Any, **options: Any) -> None:
+        super().__init__(client, **options)
+        self.state = self.global_state
+
+    def driver_version(self) -> str:
+        return "1"

@@ -382,26 +382,23 @@ def read_settings(environment: Mapping[str, str]) -> dict[str, Any]:
         if name.startswith("GOLDPANEL_") and (meant := difflib.get_close_matches(name, declared, n=1, cutoff=0.9)):
             problems.append(f"{name}: no such setting; {meant[0]} was probably meant")
     if values["GOLDPANEL_MODE"] == "production":
-        problems.extend(text for name, text in _production_problems(values) if name not in refused)
+        problems.extend(f"{name}: {text}" for name, text in _production_problems(values) if name not in refused)
     if problems:
         raise SettingsInvalid(problems)
     return values
 
 
 def _production_problems(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """(name, problem) for what is fit for trying things out, and not for a study."""
+    """(name, what was expected) for what is fit for trying things out, and not for a study."""
     if values["GOLDPANEL_DEBUG"]:
-        yield "GOLDPANEL_DEBUG", "GOLDPANEL_DEBUG: expected false in production: debug pages show code and data"
+        yield "GOLDPANEL_DEBUG", "expected false in production: debug pages show code and data"
     for name in ("GOLDPANEL_SECRET_KEY", "GOLDPANEL_CODE_KEY"):
         if not values[name]:
-            yield (
-                name,
-                f"{name}: expected {MIN_KEY_LENGTH} or more random characters in production, kept with the backups",
-            )
+            yield name, f"expected {MIN_KEY_LENGTH} or more random characters in production, kept with the backups"
     if values["GOLDPANEL_SECRET_KEY"] and values["GOLDPANEL_SECRET_KEY"] == values["GOLDPANEL_CODE_KEY"]:
-        yield "GOLDPANEL_CODE_KEY", "GOLDPANEL_CODE_KEY: expected another value than GOLDPANEL_SECRET_KEY"
+        yield "GOLDPANEL_CODE_KEY", "expected another value than GOLDPANEL_SECRET_KEY"
     if not values["GOLDPANEL_ALLOWED_HOSTS"]:
-        yield "GOLDPANEL_ALLOWED_HOSTS", "GOLDPANEL_ALLOWED_HOSTS: expected the site's host names in production"
+        yield "GOLDPANEL_ALLOWED_HOSTS", "expected the site's host names in production"
 
 
 def describe_settings() -> str:

@@ -107,11 +107,11 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 # Broker and workers: the broker only rings bells (config/celery.py)
 REDIS_URL = _values["REDIS_URL"]
 BROKER_FOLDER = DATA / "broker"
-CELERY_BROKER_URL = REDIS_URL or "goldpanel://"
+CELERY_BROKER_URL = REDIS_URL or "goldpanel://localhost"
 if REDIS_URL:
     # The visibility timeout is six times the longest task: a message is never handed out twice while one works on it.
     # Short socket timeouts: a request that rings a bell must not wait for a broker that is away.
-    CELERY_BROKER_TRANSPORT_OPTIONS = {
+    CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, object] = {
         "visibility_timeout": 3600,
         "socket_connect_timeout": 1,
         "socket_timeout": 5,

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from django.conf import settings
+from django.db import connection
 
 PROJECT = Path(__file__).resolve().parent.parent
 SHARED = Path(os.environ.get("GOLDPANEL_SHARED", PROJECT.parent / "shared"))
@@ -25,6 +27,34 @@ def shared_path(request: pytest.FixtureRequest) -> Callable[[str], Path]:
         return path
 
     return find
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--services-only",
+        action="store_true",
+        help="leave out what the services cannot change: tests without a database or broker, and those in a browser",
+    )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Deselect what belongs to the other pair of services; a skip would look like something left undone."""
+    on_services = bool(settings.REDIS_URL) and connection.vendor == "postgresql"
+    kept, deselected = [], []
+    for item in items:
+        names = {marker.name for marker in item.iter_markers()}
+        wrong_pair = ("embedded" if on_services else "services") in names
+        unaffected = config.getoption("--services-only") and ("browser" in names or not needs_services(item, names))
+        (deselected if wrong_pair or unaffected else kept).append(item)
+    if deselected:
+        config.hook.pytest_deselected(items=deselected)
+        items[:] = kept
+
+
+def needs_services(item: pytest.Item, marker_names: set[str]) -> bool:
+    """Whether a test can turn out differently on other services: it meets a database or a broker."""
+    fixtures = set(getattr(item, "fixturenames", ()))
+    return bool(marker_names & {"services", "django_db"} or fixtures & {"db", "transactional_db", "queue"})
 
 
 @pytest.hookimpl(wrapper=True)
