@@ -45,6 +45,19 @@ class StageFormFrozen(GoldpanelError):
     message = "People have already answered with this form: make a new version of it."
 
 
+class StageNotReady(GoldpanelError):
+    """A step in the life of a stage that its present state does not allow."""
+
+    http_status = 409
+
+
+class LastAdmin(GoldpanelError):
+    """A project that nobody runs could never be repaired from its own pages."""
+
+    http_status = 409
+    message = "This is the only active admin of the project. Make somebody else an admin first."
+
+
 class SignInRefused(GoldpanelError):
     http_status = 422
     message = (

@@ -1,0 +1,310 @@
+"""Projects and their stages: who runs them, what people are asked, which items they get, and when."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from django.conf import settings
+from django.db import connection, transaction
+from django.db.models import F, Max
+from django.db.models.functions import Greatest, Now
+
+from annotate import events
+from annotate.exceptions import LastAdmin, StageFormFrozen, StageNotReady
+from annotate.models import (
+    Annotation,
+    GuidelineVersion,
+    ItemSet,
+    Membership,
+    Person,
+    Project,
+    Stage,
+    StageItem,
+    StageVersion,
+)
+
+# What may change while answers keep their meaning: the words around a field, never its name, type or options.
+WORDS_OF_A_FIELD = {"caption", "help"}
+
+
+@transaction.atomic
+def create_project(
+    *,
+    title: str,
+    slug: str,
+    by: Person,
+    description: str = "",
+    languages: Sequence[str] = (),
+    current_date: str = "",
+    time_zone: str = "UTC",
+    guidelines: str = "",
+    is_sample: bool = False,
+) -> Project:
+    """A project whose only member, and admin, is its maker."""
+    project = Project.objects.create(
+        title=title,
+        slug=slug,
+        description=description,
+        languages=list(languages),
+        current_date=current_date,
+        time_zone=time_zone,
+        is_sample=is_sample,
+    )
+    Membership.objects.create(person=by, project=project, role=Membership.Role.ADMIN)
+    events.record(actor=by, verb="project.created", subject=project, project_id=project.pk)
+    if guidelines:
+        write_guidelines(project=project, by=by, markdown=guidelines)
+    return project
+
+
+@transaction.atomic
+def create_stage(
+    *,
+    project: Project,
+    by: Person,
+    kind: str,
+    title: str,
+    slug: str,
+    fields: Sequence[dict[str, Any]],
+    shown_keys: Sequence[str],
+    overlap: int = 3,
+    roles: Sequence[str] = ("annotator",),
+    lease_minutes: int | None = None,
+    order: str = Stage.Order.SEEDED,
+    seed: int | None = None,
+    is_closed_book: bool = True,
+    time_limit_seconds: int | None = None,
+    permitted_sources: str = "",
+    instruction: str = "",
+    guidelines: str = "",
+) -> Stage:
+    """A draft stage with the first version of its form. Nobody sees it until it is opened."""
+    last = project.stages.aggregate(last=Max("position"))["last"]
+    stage = Stage.objects.create(
+        project=project,
+        kind=kind,
+        title=title,
+        slug=slug,
+        position=0 if last is None else last + 1,
+        overlap=overlap,
+        roles=list(roles),
+        lease_minutes=settings.LEASE_MINUTES if lease_minutes is None else lease_minutes,
+        order=order,
+        # Below 2**53, so that the seed survives every spreadsheet and JavaScript on its way into a paper.
+        seed=secrets.randbelow(2**53) if seed is None else seed,
+        is_closed_book=is_closed_book,
+        time_limit_seconds=time_limit_seconds,
+        permitted_sources=permitted_sources,
+    )
+    StageVersion.objects.create(stage=stage, fields=list(fields), shown_keys=list(shown_keys), instruction=instruction)
+    events.record(actor=by, verb="stage.created", subject=stage, project_id=project.pk)
+    if guidelines:
+        write_guidelines(project=project, stage=stage, by=by, markdown=guidelines)
+    return stage
+
+
+@transaction.atomic
+def change_stage(
+    *,
+    stage: Stage,
+    by: Person,
+    title: str,
+    overlap: int,
+    lease_minutes: int,
+    order: str,
+    is_closed_book: bool,
+    time_limit_seconds: int | None,
+    permitted_sources: str,
+    roles: Sequence[str] | None = None,
+) -> Stage:
+    """Change how a stage is run. Another overlap binds the items already in it, as far as places are not taken."""
+    stage = Stage.objects.select_for_update().get(pk=stage.pk)
+    before = {"overlap": stage.overlap, "lease_minutes": stage.lease_minutes, "order": stage.order}
+    stage.title = title
+    stage.overlap = overlap
+    stage.lease_minutes = lease_minutes
+    stage.order = order
+    stage.is_closed_book = is_closed_book
+    stage.time_limit_seconds = time_limit_seconds
+    stage.permitted_sources = permitted_sources
+    stage.roles = stage.roles if roles is None else list(roles)
+    stage.save()
+    if before["overlap"] != overlap:
+        # Never below what is taken: progress would pass 100 %, and somebody's place would vanish under them.
+        stage.stage_items.update(wanted=Greatest(overlap, F("active") + F("done")), due_at=Now())
+    after = {"overlap": overlap, "lease_minutes": lease_minutes, "order": order}
+    changed = {name: [before[name], value] for name, value in after.items() if before[name] != value}
+    events.record(actor=by, verb="stage.changed", subject=stage, project_id=stage.project_id, **changed)
+    return stage
+
+
+@transaction.atomic
+def change_form(
+    *,
+    stage: Stage,
+    by: Person,
+    fields: Sequence[dict[str, Any]],
+    shown_keys: Sequence[str],
+    instruction: str = "",
+    as_new_version: bool = False,
+) -> StageVersion:
+    """Change what is asked. Before the first answer, and for captions alone, the current version changes in place.
+
+    Raises StageFormFrozen, writing nothing, where that would change what given answers mean, unless
+    `as_new_version` allows a new version: answers keep pointing to the one their authors saw.
+    """
+    # FOR UPDATE waits for answers on their way in: storing one locks the version it points to.
+    version = StageVersion.objects.select_for_update().get(stage=stage, is_current=True)
+    shown = list(shown_keys)
+    form = list(fields)
+    if (version.fields, version.shown_keys, version.instruction) == (form, shown, instruction):
+        return version
+    only_words = _without_words(form) == _without_words(version.fields) and shown == version.shown_keys
+    if only_words or not Annotation.objects.filter(stage_version=version).exists():
+        version.fields, version.shown_keys, version.instruction = form, shown, instruction
+        version.save(update_fields=["fields", "shown_keys", "instruction"])
+        events.record(actor=by, verb="stage.reworded", subject=stage, project_id=stage.project_id, form=version.number)
+        return version
+    if not as_new_version:
+        raise StageFormFrozen
+    version.is_current = False
+    version.save(update_fields=["is_current"])
+    new = StageVersion.objects.create(
+        stage=stage, number=version.number + 1, fields=form, shown_keys=shown, instruction=instruction
+    )
+    events.record(actor=by, verb="stage.new_form", subject=stage, project_id=stage.project_id, form=new.number)
+    return new
+
+
+def _without_words(fields: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The fields as far as answers depend on them; a missing key is the same as its empty default."""
+    return [
+        {
+            key: [option["value"] for option in value] if key == "options" else value
+            for key, value in field.items()
+            if key not in WORDS_OF_A_FIELD and value not in (None, "", [], False)
+        }
+        for field in fields
+    ]
+
+
+@transaction.atomic
+def open_stage(*, stage: Stage, by: Person) -> Stage:
+    """Hand out items from now on. An empty stage would tell everybody that all is done, so it is refused."""
+    stage = Stage.objects.select_for_update().get(pk=stage.pk)
+    if not stage.stage_items.exists():
+        raise StageNotReady("There are no items in this stage yet: import some, or add an item set.")
+    return _move(stage, Stage.State.OPEN, by)
+
+
+@transaction.atomic
+def pause_stage(*, stage: Stage, by: Person) -> Stage:
+    """Hand out nothing for a while; what is in people's hands may be finished."""
+    stage = Stage.objects.select_for_update().get(pk=stage.pk)
+    if stage.state != Stage.State.OPEN:
+        raise StageNotReady("Only an open stage can be paused.")
+    return _move(stage, Stage.State.PAUSED, by)
+
+
+@transaction.atomic
+def close_stage(*, stage: Stage, by: Person) -> Stage:
+    """End the work. Answers stay; what is in people's hands may still be finished, nothing more is handed out."""
+    stage = Stage.objects.select_for_update().get(pk=stage.pk)
+    if stage.state == Stage.State.DRAFT:
+        raise StageNotReady("A draft was never open, so there is nothing to close.")
+    return _move(stage, Stage.State.CLOSED, by)
+
+
+def _move(stage: Stage, state: str, by: Person) -> Stage:
+    if stage.state != state:
+        before, stage.state = stage.state, state
+        stage.save(update_fields=["state"])
+        verb = f"stage.{state}"
+        events.record(actor=by, verb=verb, subject=stage, project_id=stage.project_id, before=before)
+    return stage
+
+
+@transaction.atomic
+def write_guidelines(*, project: Project, by: Person, markdown: str, stage: Stage | None = None) -> GuidelineVersion:
+    """The guidelines from now on; the same text again makes no new version."""
+    # Two admins saving at once must not both write version 4.
+    Project.objects.select_for_update().get(pk=project.pk)
+    last = GuidelineVersion.objects.filter(project=project, stage=stage).order_by("-number").first()
+    text = markdown.replace("\r\n", "\n").strip()
+    if last and last.markdown == text:
+        return last
+    version = GuidelineVersion.objects.create(
+        project=project, stage=stage, number=last.number + 1 if last else 1, markdown=text
+    )
+    subject = stage or project
+    events.record(actor=by, verb="guidelines.written", subject=subject, project_id=project.pk, number=version.number)
+    return version
+
+
+@transaction.atomic
+def add_items_to_stage(*, stage: Stage, item_set: ItemSet, by: Person | None = None) -> int:
+    """Put the set's items at the end of the stage's queue, in its order; the number added.
+
+    An item that the stage already has, in whatever revision, is left as it is: nobody is asked twice.
+    """
+    # Ranks are given out one after another: two sets added at once would collide.
+    stage = Stage.objects.select_for_update().get(pk=stage.pk)
+    last = stage.stage_items.aggregate(last=Max("rank"))["last"]
+    with connection.cursor() as cursor:
+        # One statement inside the database: 20,000 rows through Python would cost most of an import's time.
+        cursor.execute(_ADD_ITEMS, [stage.pk, -1 if last is None else last, stage.overlap, item_set.pk, stage.pk])
+        added = cursor.rowcount
+    events.record(
+        actor=by, verb="stage.items_added", subject=stage, project_id=stage.project_id, item_set=item_set.pk, n=added
+    )
+    return added
+
+
+_ADD_ITEMS = f"""
+INSERT INTO {StageItem._meta.db_table}
+    (stage_id, revision_id, rank, language, author_id, wanted, active, done, round, state)
+SELECT %s, revision.id, %s + ROW_NUMBER() OVER (ORDER BY entry.position), revision.language, item.author_id,
+       %s, 0, 0, 1, 'open'
+FROM annotate_itemsetentry entry
+JOIN annotate_itemrevision revision ON revision.id = entry.revision_id
+JOIN annotate_item item ON item.id = revision.item_id
+WHERE entry.item_set_id = %s AND NOT EXISTS (
+    SELECT 1 FROM annotate_itemrevision known
+    JOIN annotate_stageitem present ON present.revision_id = known.id AND present.stage_id = %s
+    WHERE known.item_id = revision.item_id
+)
+"""
+
+
+@transaction.atomic
+def pause_member(*, membership: Membership, by: Person) -> Membership:
+    """The member gets no more items and sees nothing of the project until reactivated; their answers stay."""
+    return _set_member_state(membership, Membership.State.PAUSED, by)
+
+
+@transaction.atomic
+def reactivate_member(*, membership: Membership, by: Person) -> Membership:
+    return _set_member_state(membership, Membership.State.ACTIVE, by)
+
+
+def _set_member_state(membership: Membership, state: str, by: Person) -> Membership:
+    # All admins of the project, in one order: two of them pausing each other must not leave it without any.
+    project_id = membership.project_id
+    admins = Membership.objects.filter(project_id=project_id, role=Membership.Role.ADMIN).order_by("pk")
+    active = [row.pk for row in admins.select_for_update() if row.state == Membership.State.ACTIVE]
+    membership = Membership.objects.select_for_update().get(pk=membership.pk)
+    if state != Membership.State.ACTIVE and active == [membership.pk]:
+        raise LastAdmin
+    if membership.state != state:
+        membership.state = state
+        membership.save(update_fields=["state"])
+        events.record(
+            actor=by,
+            verb=f"member.{state}",
+            subject=membership,
+            project_id=project_id,
+            member=membership.person.pseudonym,
+        )
+    return membership
