@@ -90,3 +90,10 @@ class WorkNotPossible(GoldpanelError):
     """A run, report or import cannot make that step in its present state."""
 
     http_status = 409
+
+
+class WorkTaken(GoldpanelError):
+    """Background work was cancelled, or its claim ran out and somebody else holds it: nothing more is written."""
+
+    http_status = 409
+    message = "This work is in other hands now, or was cancelled."
