@@ -1,0 +1,109 @@
+// Autosave. A draft is saved when the server said so; until then its words are also kept in the tab.
+
+import { Backoff } from "./backoff.js";
+import { askToSignIn, renewToken } from "./session.js";
+import { clock, saveState } from "./status.js";
+import * as stash from "./stash.js";
+
+const TYPING_PAUSE = 800; // milliseconds
+
+export class Draft {
+  #item;
+  #form;
+  #version;
+  #timer = null;
+  #backoff = new Backoff();
+  #isSaving = false;
+  #isDirty = false;
+  #isStopped = false;
+  #tokenRenewed = false;
+
+  constructor(item, form) {
+    this.#item = item;
+    this.#form = form;
+    this.#version = Number(item.dataset.draftVersion);
+  }
+
+  /** The person has changed something. */
+  changed() {
+    if (this.#isStopped) return;
+    stash.keep(this.#item, this.#form);
+    if (!this.#item.dataset.draftUrl) return; // An earlier answer being changed has no draft.
+    this.#isDirty = true;
+    if (this.#backoff.isWaiting) return; // The next attempt takes these words along.
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.save(), TYPING_PAUSE);
+  }
+
+  /** Sends now what has not been sent. */
+  async save() {
+    clearTimeout(this.#timer);
+    if (!this.#isDirty || this.#isSaving || this.#isStopped) return;
+    this.#isSaving = true;
+    this.#isDirty = false;
+    saveState("busy", "Saving");
+    const outcome = await this.#post();
+    this.#isSaving = false;
+    if (!this.#isStopped) this.#after(outcome);
+  }
+
+  /** A submit outranks any draft, and nobody wants to hear of the draft of an item that is gone. */
+  stop() {
+    this.#isStopped = true;
+    clearTimeout(this.#timer);
+    this.#backoff.reset();
+  }
+
+  get isUnsaved() {
+    return !this.#isStopped && (this.#isDirty || this.#isSaving);
+  }
+
+  async #post() {
+    // The number rises with each attempt: if an acknowledgement got lost, the next draft is still the newer one.
+    this.#version += 1;
+    this.#form.elements.draft_version.value = this.#version;
+    try {
+      const response = await fetch(this.#item.dataset.draftUrl, {
+        method: "POST",
+        body: new URLSearchParams(new FormData(this.#form)),
+        headers: { "HX-Request": "true", Accept: "application/json" },
+        signal: AbortSignal.timeout(20_000),
+      });
+      if (!response.ok || response.redirected) return response.redirected ? 401 : response.status;
+      const { version } = await response.json();
+      this.#version = Math.max(this.#version, version);
+      return 200;
+    } catch {
+      return 0;
+    }
+  }
+
+  #after(status) {
+    if (status === 200) {
+      this.#backoff.reset();
+      this.#tokenRenewed = false;
+      saveState("good", `Saved ${clock()}`);
+      if (this.#isDirty) this.changed();
+      else stash.drop(this.#item.dataset.person, this.#item.dataset.token);
+      return;
+    }
+    if (status === 409 || status === 404) {
+      // Another tab, or a submit that overtook this draft: its words stand there, and here in the tab.
+      this.stop();
+      saveState("", "Changed in another tab");
+      return;
+    }
+    this.#isDirty = true;
+    if (status === 403 && !this.#tokenRenewed) {
+      this.#tokenRenewed = true;
+      renewToken().catch(() => "").then(() => this.save());
+    } else if (status === 401) {
+      saveState("bad", "Signed out: sign in here, your answer is kept", async () => {
+        if (await askToSignIn()) this.save();
+      });
+    } else {
+      saveState("bad", "Not saved, trying again");
+      this.#backoff.later(() => this.save());
+    }
+  }
+}

@@ -1,0 +1,62 @@
+// Single keys. They act only when nobody types and no modifier is held, and each is printed on what it presses.
+
+const TEXT = "textarea, select, [contenteditable], input:not([type=radio], [type=checkbox], [type=button], [type=submit])";
+
+export const isTyping = () => document.activeElement?.matches(TEXT) ?? false;
+export const openDialog = () => document.querySelector("dialog[open]");
+
+/** The letter or digit of a key press, also where another script is on the keys; "" if it is none of ours. */
+export function keyOf(event) {
+  if (/^[\x21-\x7e]$/.test(event.key) && !/^Digit/.test(event.code)) return event.key.toLowerCase();
+  // Digits by their place: on some keyboards they need Shift, on others they are other digits.
+  const [, name] = /^(?:Key|Digit|Numpad)([A-Z0-9])$/.exec(event.code) ?? [];
+  if (event.key === "؟") return "?";
+  if (event.key === "?" || !name) return event.key === "?" ? "?" : "";
+  return name.toLowerCase();
+}
+
+/** Prints 1 to 9 on the options of a part of the page, across its fields, so that no two share a key. */
+export function dealKeys(part) {
+  part.querySelectorAll("[data-option-key]").forEach((cap, index) => {
+    cap.textContent = index < 9 ? String(index + 1) : "";
+  });
+}
+
+function choose(part, digit) {
+  const cap = [...part.querySelectorAll("[data-option-key]")].find((one) => one.textContent === digit);
+  const input = cap?.closest("label").querySelector("input");
+  input?.focus();
+  input?.click();
+  return Boolean(input);
+}
+
+/** actions: { submit(), letters: { s() {}, ... }, escape() }; optionsIn() is the part whose options the digits choose. */
+export function listen({ submit, letters, escape, optionsIn }) {
+  document.addEventListener("keydown", (event) => {
+    if (event.isComposing || event.defaultPrevented) return; // Enter and digits choose words in an input method.
+    const dialog = openDialog();
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && !event.altKey) {
+      event.preventDefault();
+      if (event.repeat) return;
+      if (dialog) dialog.querySelector("form")?.requestSubmit();
+      else submit();
+      return;
+    }
+    if (event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
+    if (event.key === "Escape") {
+      if (dialog) return; // The browser closes it.
+      if (isTyping()) document.activeElement.blur();
+      else escape();
+      return;
+    }
+    if (isTyping()) return;
+    const key = keyOf(event);
+    const part = dialog ?? optionsIn();
+    if (/^[1-9]$/.test(key)) {
+      if (part && choose(part, key)) event.preventDefault();
+    } else if (!dialog && Object.hasOwn(letters, key)) {
+      event.preventDefault();
+      letters[key]();
+    }
+  });
+}

@@ -1,0 +1,153 @@
+// What happens to a submission that does not come through: kept, sent again with the same key, never twice, never lost.
+
+import { Backoff } from "./backoff.js";
+import { askToSignIn, renewToken } from "./session.js";
+import { clearNotice, clock, notice, saveState } from "./status.js";
+import * as stash from "./stash.js";
+
+const backoff = new Backoff();
+let tokenRenewed = false;
+let isOnTheWay = false;
+
+const itemOf = (element) => element.closest("#item");
+const isAnswer = (element) => element.id === "answer-form";
+
+/** Submitted, not acknowledged: leaving the page now would be a risk. */
+export const isUnacknowledged = () => Boolean(document.querySelector("#item[data-frozen]"));
+
+/** While nobody knows whether an answer has arrived it must not change: the same key stands for the same words. */
+function freeze(item, isFrozen) {
+  item.toggleAttribute("data-frozen", isFrozen);
+  for (const text of item.querySelectorAll("textarea, input:not([type=radio], [type=checkbox], [type=hidden])")) {
+    text.readOnly = isFrozen;
+  }
+}
+
+export function send(element) {
+  if (!element.isConnected) return;
+  backoff.reset();
+  window.htmx.trigger(element, element.matches("form") ? "submit" : "click");
+}
+
+/** onSubmit(form) runs when an answer sets out. */
+export function watchSending({ onSubmit }) {
+  document.addEventListener("click", (event) => {
+    const control = event.target.closest("[data-frozen] :is(input, label, summary, a)");
+    if (control) event.preventDefault();
+  }, { capture: true });
+
+  document.body.addEventListener("htmx:beforeRequest", (event) => {
+    const { elt } = event.detail;
+    if (!itemOf(elt)) return;
+    if (isOnTheWay) {
+      event.preventDefault(); // The second click of a double click.
+      return;
+    }
+    isOnTheWay = true;
+    if (!isAnswer(elt)) return;
+    onSubmit(elt);
+    stash.keep(itemOf(elt), elt, { submitting: true });
+    freeze(itemOf(elt), true);
+    saveState("busy", "Saving");
+  });
+
+  document.body.addEventListener("htmx:afterRequest", () => { isOnTheWay = false; });
+
+  document.body.addEventListener("htmx:beforeSwap", (event) => {
+    const { elt, xhr } = event.detail;
+    const item = itemOf(elt);
+    if (!item || event.detail.isError || xhr.status === 204) return;
+    if (xhr.status === 409 && xhr.responseText.includes('data-conflict="person"')) {
+      event.detail.shouldSwap = false;
+      anotherPerson(elt);
+    } else if (!/\sid="item"/.test(xhr.responseText)) {
+      // Not an item: a sign-in page that a redirect led to, or a proxy's own page. It must not replace the answer.
+      event.detail.shouldSwap = false;
+      failed(elt, xhr.responseText.includes('data-page="sign-in"') ? 401 : 502);
+    } else {
+      arrived(elt, item, xhr.status);
+    }
+  });
+
+  for (const name of ["htmx:sendError", "htmx:timeout", "htmx:sendAbort"]) {
+    document.body.addEventListener(name, (event) => failed(event.detail.elt, 0));
+  }
+  document.body.addEventListener("htmx:responseError", (event) => failed(event.detail.elt, event.detail.xhr.status));
+}
+
+function arrived(elt, item, status) {
+  backoff.reset();
+  tokenRenewed = false;
+  clearNotice();
+  if (status >= 400) {
+    // Refused with a reason that the new page shows: the words stay the person's, to be changed and sent anew.
+    if (isAnswer(elt)) stash.keep(item, elt);
+    saveState("", "Not submitted");
+  } else if (elt.matches("form")) {
+    stash.drop(item.dataset.person, item.dataset.token);
+    saveState("good", `Saved ${clock()}`);
+  } else {
+    saveState("", "");
+  }
+}
+
+function failed(elt, status) {
+  const item = itemOf(elt);
+  if (!item) return;
+  const again = () => send(elt);
+  if (status === 403 && !tokenRenewed) {
+    tokenRenewed = true;
+    renewToken().then(again, () => failed(elt, 0));
+  } else if (status === 401) {
+    signedOut(elt);
+  } else if (status === 0 || status === 429 || status >= 500) {
+    saveState("bad", "Not saved, trying again");
+    notice(status ? "The server has trouble. Your answer is kept on this page and is sent again by itself."
+      : "The network or the server is away. Your answer is kept on this page and is sent again by itself.", again);
+    backoff.later(again);
+  } else {
+    freeze(item, false);
+    saveState("bad", "Not submitted");
+    notice(`The server did not take this (${status}). Your answer is kept on this page.`, again);
+  }
+}
+
+async function signedOut(elt) {
+  const again = () => send(elt);
+  saveState("bad", "Signed out: sign in here, your answer is kept", () => signedOut(elt));
+  if (await askToSignIn()) again();
+  else notice("You are signed out. Your answer is kept on this page and is sent when you have signed in.", () => signedOut(elt));
+}
+
+async function anotherPerson(elt) {
+  const ask = () => anotherPerson(elt);
+  saveState("bad", "Signed in as somebody else", ask);
+  const isSignedIn = await askToSignIn({
+    title: "Somebody else is signed in",
+    words: "This answer belongs to the person who wrote it. Nothing was stored. Sign in as that person and it will be sent.",
+  });
+  if (isSignedIn) send(elt);
+  else notice("Somebody else is signed in. This answer is kept on this page; it is sent when the person who wrote it signs in.", ask);
+}
+
+/** Answers to earlier items that a dead network held back, of the person who is signed in now. */
+export async function sendWaiting(item) {
+  for (const one of stash.waiting(item.dataset.person, item.dataset.token)) {
+    const body = new URLSearchParams(one.answer);
+    body.set("person", item.dataset.person);
+    body.set("client_key", one.clientKey);
+    body.set("csrfmiddlewaretoken", document.querySelector("input[name=csrfmiddlewaretoken]").value);
+    try {
+      const response = await fetch(one.url, { method: "POST", body, redirect: "manual", headers: { Accept: "text/html" } });
+      if (response.ok || response.type === "opaqueredirect") {
+        stash.drop(item.dataset.person, one.token);
+        saveState("good", `Saved ${clock()}`);
+      } else if (response.status === 409) {
+        stash.drop(item.dataset.person, one.token);
+        notice("An answer to an earlier item came too late: that item is no longer open for you.");
+      }
+    } catch {
+      return; // Still away: the next item tries again.
+    }
+  }
+}

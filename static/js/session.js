@@ -1,0 +1,81 @@
+// Signing in again over the page, so that a dead session never costs an answer.
+
+const dialog = () => document.getElementById("sign-in-dialog");
+const signInUrl = () => document.getElementById("work").dataset.signInUrl;
+
+/** Every form on the page gets the token of the present session: signing in has replaced it. */
+export async function renewToken() {
+  const response = await fetch(signInUrl(), { cache: "no-store", headers: { Accept: "text/html" } });
+  return adoptToken(parsed(await response.text()));
+}
+
+function adoptToken(page) {
+  const token = page.querySelector("input[name=csrfmiddlewaretoken]")?.value ?? "";
+  if (token) for (const input of document.querySelectorAll("input[name=csrfmiddlewaretoken]")) input.value = token;
+  return token;
+}
+
+const parsed = (html) => new DOMParser().parseFromString(html, "text/html");
+
+let asking = null;
+
+/** Opens the dialog; resolves to true once somebody has signed in, to false if it was closed. */
+export function askToSignIn({ title = "You are signed out", words = "Your answer is kept on this page. Sign in again and it will be sent." } = {}) {
+  document.getElementById("sign-in-title").textContent = title;
+  document.getElementById("sign-in-words").textContent = words;
+  asking ??= new Promise((resolve) => {
+    const box = dialog();
+    const form = box.querySelector("form");
+    const code = form.elements.code;
+    const finish = (signedIn) => {
+      asking = null;
+      form.onsubmit = null;
+      box.onclose = null;
+      if (box.open) box.close();
+      code.value = "";
+      resolve(signedIn);
+    };
+    form.onsubmit = async (event) => {
+      event.preventDefault();
+      if (await signIn(form)) finish(true);
+      else code.select();
+    };
+    form.querySelector("[data-signed-in]").onclick = async () => {
+      await renewToken().catch(() => "");
+      finish(true);
+    };
+    form.querySelector("[data-close]").onclick = () => box.close();
+    box.onclose = () => finish(false);
+    complain("");
+    box.showModal();
+    code.focus();
+  });
+  return asking;
+}
+
+async function signIn(form) {
+  const button = form.querySelector(".primary");
+  if (button.disabled) return false;
+  button.disabled = true;
+  try {
+    const body = new URLSearchParams({ code: form.elements.code.value, csrfmiddlewaretoken: await renewToken() });
+    const response = await fetch(signInUrl(), { method: "POST", body, headers: { Accept: "text/html" } });
+    const page = parsed(await response.text());
+    if (response.ok && !page.querySelector("[data-page=sign-in]")) {
+      if (!adoptToken(page)) await renewToken();
+      return true;
+    }
+    complain(page.querySelector("[data-error]")?.textContent.trim() || `Signing in was refused (${response.status}).`);
+  } catch {
+    complain("The server cannot be reached. Your answer is kept; try again in a moment.");
+  } finally {
+    button.disabled = false;
+  }
+  return false;
+}
+
+function complain(text) {
+  document.getElementById("sign-in-error").textContent = text;
+  document.getElementById("sign-in-code").toggleAttribute("aria-invalid", Boolean(text));
+  if (text) document.getElementById("sign-in-code").setAttribute("aria-invalid", "true");
+}

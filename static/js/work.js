@@ -1,0 +1,154 @@
+// The work page: what happens from one item to the next. Each form also works without any of this.
+
+import { Activity, inWords } from "./activity.js";
+import { asDialog } from "./dialogs.js";
+import { Draft } from "./drafts.js";
+import { dealKeys, isTyping, listen, openDialog } from "./keys.js";
+import { isUnacknowledged, send, sendWaiting, watchSending } from "./sending.js";
+import { announce, notice, saveState } from "./status.js";
+import * as stash from "./stash.js";
+
+const work = document.getElementById("work");
+const guidelines = document.getElementById("guidelines");
+const itemNow = () => document.getElementById("item");
+const formNow = () => document.getElementById("answer-form");
+const isFrozen = () => itemNow()?.hasAttribute("data-frozen") ?? false;
+
+let shown = null; // { item, draft, activity, openSkip } of the item on the page
+
+function show({ isFirst }) {
+  shown?.draft?.stop();
+  shown?.activity?.stop();
+  const item = itemNow();
+  const form = formNow();
+  shown = { item };
+  if (!form) {
+    focusOn(item.querySelector(".headline"), { isFirst });
+    if (!isFirst) announce(item.dataset.headline);
+    return;
+  }
+  shown.draft = new Draft(item, form);
+  shown.openSkip = prepareSkip(item);
+  dealKeys(form);
+  const kept = stash.kept(item);
+  if (kept && !isFirst && !kept.submitting && item.querySelector("[aria-invalid]")) {
+    // The server has sent these very words back with a remark.
+  } else if (kept && stash.restore(form, kept.answer) && !kept.submitting) {
+    shown.draft.changed();
+  }
+  shown.activity = new Activity({
+    idleSeconds: Number(work.dataset.idleSeconds),
+    seconds: Number(form.elements.active_seconds.value),
+    onTick: (seconds) => {
+      form.elements.active_seconds.value = seconds;
+      document.getElementById("work-timer").textContent = inWords(seconds);
+    },
+    onRenew: () => renew(item, form),
+  });
+  form.querySelectorAll("[data-max-length]").forEach(count);
+  focusOn(firstField(form), { isFirst });
+  if (!isFirst) announce(item.querySelector(".alert.is-bad, .field-error")?.textContent ?? `Next item: ${item.dataset.headline}`);
+  if (kept?.submitting && isFirst) {
+    // The page was reloaded while an answer was on its way: the same answer under the same key.
+    form.elements.client_key.value = kept.clientKey;
+    send(form);
+  }
+  sendWaiting(item);
+}
+
+function firstField(form) {
+  const invalid = form.querySelector("[aria-invalid=true]");
+  if (invalid) return invalid.matches("fieldset") ? invalid.querySelector("input") : invalid;
+  const field = form.querySelector(".field:not(.flag-note)");
+  return field?.querySelector("input:checked") ?? field?.querySelector("input, textarea");
+}
+
+function focusOn(element, { isFirst }) {
+  if (!element || (isFirst && document.activeElement !== document.body)) return;
+  if (!isFirst) window.scrollTo({ top: 0, behavior: "instant" });
+  // On a touch screen a focused text field opens the keyboard over the item that is still to be read.
+  const opensKeyboard = element.matches("textarea, input:not([type=radio])") && matchMedia("(hover: none) and (pointer: coarse)").matches;
+  (opensKeyboard ? itemNow().querySelector(".headline") : element).focus({ preventScroll: true });
+}
+
+function prepareSkip(item) {
+  const details = item.querySelector("details[data-dialog]");
+  if (!details) return () => {};
+  const open = asDialog(details, { mayOpen: () => !isFrozen() });
+  dealKeys(item.querySelector("dialog"));
+  return open;
+}
+
+function count(text) {
+  const most = Number(text.dataset.maxLength);
+  const length = [...text.value].length;
+  document.getElementById(`count-${text.name}`).textContent = length > 0.8 * most ? `${length} of ${most} characters` : "";
+}
+
+async function renew(item, form) {
+  if (!item.dataset.renewUrl || isFrozen()) return;
+  const { csrfmiddlewaretoken, person } = form.elements;
+  try {
+    const response = await fetch(item.dataset.renewUrl, {
+      method: "POST",
+      body: new URLSearchParams({ csrfmiddlewaretoken: csrfmiddlewaretoken.value, person: person.value }),
+      headers: { "HX-Request": "true", Accept: "application/json" },
+    });
+    if (response.status === 409 && item === itemNow()) {
+      notice("This item is no longer held for you. You can still submit; if others have taken every place, your text stays here.");
+    }
+  } catch {
+    // The draft says when the network is away; the lease runs on until it is back.
+  }
+}
+
+function onInput(event) {
+  if (event.target.form !== formNow() || isFrozen()) return;
+  if (event.target.dataset.maxLength) count(event.target);
+  shown.draft.changed();
+}
+
+document.addEventListener("input", onInput);
+
+watchSending({
+  onSubmit: (form) => {
+    shown.draft?.stop();
+    form.elements.active_seconds.value = shown.activity?.seconds ?? 0;
+  },
+});
+
+// After settling: ids are in place, and the swap is over for htmx too.
+document.body.addEventListener("htmx:afterSettle", () => {
+  if (itemNow() !== shown?.item) show({ isFirst: false });
+});
+
+listen({
+  submit: () => document.getElementById("submit-answer")?.click(),
+  optionsIn: () => (isFrozen() ? null : formNow()),
+  letters: {
+    s: () => shown.openSkip?.(),
+    f: () => document.getElementById("flag")?.click(),
+    "?": () => guidelines && (guidelines.open = !guidelines.open),
+  },
+  escape: () => guidelines && (guidelines.open = false),
+});
+
+guidelines?.addEventListener("toggle", () => {
+  // A sheet that covers the item takes the focus along; a panel beside it does not.
+  if (guidelines.open && matchMedia("(width < 56rem)").matches) guidelines.querySelector(".guidelines-panel").focus();
+});
+
+document.addEventListener("visibilitychange", () => {
+  if (document.visibilityState === "hidden") shown?.draft?.save();
+});
+
+window.addEventListener("beforeunload", (event) => {
+  // The tab keeps the words over a reload, but not over its own end.
+  if (isUnacknowledged()) event.preventDefault();
+});
+
+if (/Mac|iPhone|iPad/.test(navigator.platform)) {
+  for (const cap of document.querySelectorAll("[data-key-submit]")) cap.textContent = "⌘ ⏎";
+}
+
+show({ isFirst: true });
