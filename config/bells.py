@@ -21,7 +21,7 @@ def ring(task: Task, *ids: Any) -> bool:
     Call it after the transaction committed (`transaction.on_commit`): a worker that is faster than the commit finds
     nothing to do.
     """
-    connection = _connection()
+    connection = broker_connection()
     unreachable = (KombuError, OSError, *connection.connection_errors, *connection.channel_errors)
     try:
         with producers[connection].acquire(block=True, timeout=1) as producer:
@@ -32,7 +32,7 @@ def ring(task: Task, *ids: Any) -> bool:
     return True
 
 
-def _connection() -> Connection:
+def broker_connection() -> Connection:
     """Equal options make equal connections: the pool behind `producers` recognises this one every time.
 
     A worker waits for its broker as long as it takes; a request that rings waits a second, and tries once.

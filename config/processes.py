@@ -20,6 +20,8 @@ from config.env import PROJECT
 # killed, which loses at most the calls in flight (the rows say what is left).
 PATIENCE_SECONDS = 8.0
 
+MANAGE = [sys.executable, str(PROJECT / "manage.py")]
+
 
 def web_command(values: Mapping[str, Any]) -> list[str]:
     """The web server. Values are those of `read_settings`."""
@@ -43,7 +45,7 @@ def worker_command(n_processes: int, *, name: str = "worker", extra: Sequence[st
 
 def scheduler_command() -> list[str]:
     """The process that rings for everything that is due."""
-    return [sys.executable, str(PROJECT / "manage.py"), "scheduler"]
+    return [*MANAGE, "scheduler"]
 
 
 @dataclass
@@ -161,8 +163,8 @@ def _signal_session(pid: int, number: signal.Signals, *, whole: bool) -> None:
             os.killpg(pid, number)
         else:
             os.kill(pid, number)
-    except ProcessLookupError:
-        pass  # it has ended already, which is what was wanted
+    except (ProcessLookupError, PermissionError):
+        pass  # it has ended already (macOS says the latter), which is what was wanted
 
 
 def _is_running(pid: int) -> bool:

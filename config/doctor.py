@@ -1,0 +1,145 @@
+"""What `./goldpanel doctor` looks at. Each finding says what is so and, where something is wrong, what to do."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from config.env import SettingsInvalid, read_settings
+
+SILENT_AFTER = timedelta(minutes=2)
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+ENOUGH_BYTES = 2_000_000_000
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One line of the doctor. `advice` is empty where all is well; `needed` says whether work stops without it."""
+
+    subject: str
+    state: str
+    advice: str = ""
+    needed: bool = True
+
+    def __str__(self) -> str:
+        if not self.advice:
+            return f"ok       {self.subject}: {self.state}"
+        return f"{'PROBLEM' if self.needed else 'note   '}  {self.subject}: {self.state}\n         -> {self.advice}"
+
+
+def examine(environment: Mapping[str, str]) -> int:
+    """Print all findings; 1 if something needed is broken, else 0."""
+    try:
+        values = read_settings(environment)
+    except SettingsInvalid as problem:
+        # Nothing else can be looked at: every other part reads the settings first.
+        print(_python())
+        print(Finding("settings", str(problem), "correct them in the environment or in .env (docs/settings.md)"))
+        return 1
+    findings = []
+    for finding in _look(values):
+        print(finding, flush=True)
+        findings.append(finding)
+    return int(any(finding.advice and finding.needed for finding in findings))
+
+
+def _look(values: Mapping[str, Any]) -> Iterator[Finding]:
+    yield _python()
+    yield Finding("settings", f"mode {values['GOLDPANEL_MODE']}, data in {values['GOLDPANEL_DATA']}")
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    import django
+
+    django.setup()
+    database = _database()
+    yield database
+    yield _broker()
+    if not database.advice:
+        yield _worker()
+    yield _disk(values["GOLDPANEL_DATA"])
+    yield find_browser()
+
+
+def _python() -> Finding:
+    return Finding("Python", platform.python_version())
+
+
+def _database() -> Finding:
+    from django.db import DatabaseError, connection
+    from django.db.migrations.executor import MigrationExecutor
+
+    try:
+        executor = MigrationExecutor(connection)
+        plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
+    except DatabaseError as problem:
+        where = connection.settings_dict["HOST"] or "the data folder"
+        return Finding("database", f"no answer from {where}: {str(problem).splitlines()[0]}", "check DATABASE_URL")
+    if plan:
+        state = f"{connection.vendor}, reachable, {len(plan)} migrations not applied"
+        return Finding("database", state, "./goldpanel manage migrate (demo and serve do it by themselves)")
+    return Finding("database", f"{connection.vendor}, reachable, all migrations applied")
+
+
+def _broker() -> Finding:
+    from django.conf import settings
+    from kombu.exceptions import KombuError
+
+    from config.bells import broker_connection
+    from config.celery import app
+
+    connection = broker_connection()
+    unreachable = (KombuError, OSError, *connection.connection_errors, *connection.channel_errors)
+    name = "Redis" if settings.REDIS_URL else "files in the data folder"
+    try:
+        with connection:
+            waiting = connection.default_channel.queue_declare(app.conf.task_default_queue).message_count
+    except unreachable as problem:
+        what_to_do = "check REDIS_URL, and that Redis runs" if settings.REDIS_URL else "make the data folder writable"
+        return Finding("broker", f"{name}: {type(problem).__name__}", f"{what_to_do}; answers are stored meanwhile")
+    aside = settings.BROKER_FOLDER / "aside"
+    n_aside = len(list(aside.iterdir())) if not settings.REDIS_URL and aside.is_dir() else 0
+    if n_aside:
+        state = f"{name}, {waiting} bells waiting, {n_aside} unreadable messages set aside"
+        return Finding("broker", state, f"look at {aside} and delete them", needed=False)
+    return Finding("broker", f"{name}, {waiting} bells waiting")
+
+
+def _worker() -> Finding:
+    from django.utils import timezone
+
+    from annotate.models import WorkerHeartbeat
+
+    advice = "start one: ./goldpanel worker (demo and serve start one by themselves)"
+    last = WorkerHeartbeat.objects.filter(role="worker").order_by("-heard_at").first()
+    if last is None:
+        return Finding("worker", "never heard from", advice)
+    silent = timezone.now() - last.heard_at
+    state = f"last heard from {max(0, int(silent.total_seconds()))} seconds ago"
+    return Finding("worker", state, advice if silent > SILENT_AFTER else "")
+
+
+def _disk(folder: Path) -> Finding:
+    free = shutil.disk_usage(folder).free
+    state = f"{free / 1e9:.1f} GB free in {folder}"
+    try:
+        probe = folder / f"doctor.{os.getpid()}.{time.time_ns()}"
+        probe.touch()
+        probe.unlink()
+    except OSError as problem:
+        return Finding("disk", f"{folder} cannot be written: {problem.strerror}", "give it to the user who runs this")
+    return Finding("disk", state, "" if free >= ENOUGH_BYTES else "make room: databases stop when a disk is full")
+
+
+def find_browser() -> Finding:
+    """The browser of the tests; nothing else needs one on this machine."""
+    for name in BROWSERS:
+        if path := shutil.which(name):
+            return Finding("browser for the tests", path, needed=False)
+    advice = "only the browser tests need it: apt install chromium"
+    return Finding("browser for the tests", "none found", advice, needed=False)

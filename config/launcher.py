@@ -1,0 +1,269 @@
+"""The commands of ./goldpanel, run inside the project's environment."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import socket
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import NoReturn
+
+from config.env import PROJECT, SettingsInvalid, load_env_file, read_settings
+from config.processes import MANAGE, Processes, scheduler_command, web_command, worker_command
+
+HELP = """\
+./goldpanel COMMAND
+
+  demo               a project to try everything with: web server, worker and scheduler; prints address and codes
+  demo --headless    the same job without a browser: sample answers, two baselines, the report; then ends
+  serve              the web server with a worker and a scheduler; --web-only where those run elsewhere
+  worker             a worker that runs models, imports and reports; any number, on any machine
+  scheduler          rings the workers for what is due; two are harmless
+  manage ...         Django's commands, such as `manage migrate` and `manage createsuperuser`
+  doctor             looks at Python, settings, database, broker, worker, disk and browser; says what to do
+  test ...           sets up and runs every check and test; arguments go to pytest
+  help               this text
+
+Settings are environment variables or lines in .env: docs/settings.md."""
+
+
+def main(arguments: list[str]) -> int:
+    command, rest = arguments[0], arguments[1:]
+    commands: dict[str, Callable[[list[str]], int]] = {
+        "demo": demo,
+        "serve": serve,
+        "worker": worker,
+        "scheduler": scheduler,
+        "manage": manage,
+        "doctor": doctor,
+        "test": test,
+    }
+    if command in {"help", "--help", "-h"}:
+        print(HELP)
+        return 0
+    if command not in commands:
+        print(f"There is no command {command!r}.\n\n{HELP}", file=sys.stderr)
+        return 2
+    try:
+        return commands[command](rest)
+    except SettingsInvalid as problem:
+        print(problem, file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+
+
+def demo(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="./goldpanel demo")
+    parser.add_argument("--headless", action="store_true", help="answer, run, report and end")
+    parser.add_argument("--port", type=int, help="default: 8000, or a free one where that is taken")
+    parser.add_argument("--out", type=Path, help="with --headless, where the report goes (default: demo-report)")
+    options = parser.parse_args(arguments)
+    _load_env()
+    if os.environ.setdefault("GOLDPANEL_MODE", "demo") == "production":
+        print("This installation is set up for production: the demo would put its sample people there.\n", end="")
+        print("Unset GOLDPANEL_MODE, or run the demo in a copy of its own.")
+        return 1
+    fresh = options.headless and not (os.environ.get("GOLDPANEL_DATA") or os.environ.get("DATABASE_URL"))
+    with tempfile.TemporaryDirectory(prefix="goldpanel-demo-") if fresh else nullcontext() as folder:
+        if folder:
+            # A report that others can compute again starts from nothing, not from what somebody tried by hand.
+            os.environ["GOLDPANEL_DATA"] = folder
+        return _run_demo(options)
+
+
+def _run_demo(options: argparse.Namespace) -> int:
+    os.environ["GOLDPANEL_HOST"] = "127.0.0.1"
+    values = read_settings(os.environ)
+    port = options.port or _free_port(0 if options.headless else values["GOLDPANEL_PORT"])
+    values["GOLDPANEL_PORT"] = port
+    address = f"http://127.0.0.1:{port}"
+    log_folder = values["GOLDPANEL_DATA"] / "log"
+    with _ended_by_signals(), Processes(os.environ, log_folder) as processes:
+        _set_up_django()
+        _migrate_if_needed()
+        from django.core.management import call_command
+
+        call_command("demo_setup", base_url=address)
+        processes.start("web", web_command(values))
+        processes.start("worker", worker_command(values["GOLDPANEL_WORKER_PROCESSES"]))
+        processes.start("scheduler", scheduler_command())
+        if not _wait_for_page(f"{address}/", processes):
+            _report_death(processes, "web")
+            return 1
+        if options.headless:
+            out = options.out or PROJECT / "demo-report"
+            processes.log_folder = None  # its output is ours
+            processes.start(
+                "headless",
+                [*MANAGE, "demo_headless", "--base-url", address, "--out", str(out.resolve())],
+            )
+            code = _watch(processes, until="headless")
+            if code != 0:
+                print(f"The demo failed; logs of its servers follow.\n{_all_logs(log_folder)}", file=sys.stderr)
+            return code
+        print(f"\nGoldpanel is ready: {address}\nStop it with Ctrl-C. Logs: {log_folder}", flush=True)
+        return _watch(processes)
+
+
+def serve(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="./goldpanel serve")
+    parser.add_argument("--web-only", action="store_true", help="no worker and no scheduler: they run elsewhere")
+    options = parser.parse_args(arguments)
+    _load_env()
+    values = read_settings(os.environ)
+    with _ended_by_signals(), Processes(os.environ) as processes:
+        _set_up_django()
+        _migrate_if_needed()
+        if values["GOLDPANEL_MODE"] == "production":
+            from django.core.management import call_command
+
+            call_command("collectstatic", interactive=False, verbosity=0)
+        processes.start("web", web_command(values))
+        if not options.web_only:
+            processes.start("worker", worker_command(values["GOLDPANEL_WORKER_PROCESSES"]))
+            processes.start("scheduler", scheduler_command())
+        address = f"http://{values['GOLDPANEL_HOST']}:{values['GOLDPANEL_PORT']}"
+        print(f"Goldpanel serves {address}; stop it with Ctrl-C.", flush=True)
+        return _watch(processes)
+
+
+def worker(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="./goldpanel worker")
+    parser.add_argument("--processes", type=int, help="default: GOLDPANEL_WORKER_PROCESSES")
+    options = parser.parse_args(arguments)
+    _load_env()
+    values = read_settings(os.environ)
+    _exec(worker_command(options.processes or values["GOLDPANEL_WORKER_PROCESSES"]))
+
+
+def scheduler(arguments: list[str]) -> int:
+    return _exec([*scheduler_command(), *arguments])
+
+
+def manage(arguments: list[str]) -> int:
+    return _exec([*MANAGE, *arguments])
+
+
+def doctor(arguments: list[str]) -> int:
+    argparse.ArgumentParser(prog="./goldpanel doctor").parse_args(arguments)
+    _load_env()
+    from config.doctor import examine
+
+    return examine(os.environ)
+
+
+def test(arguments: list[str]) -> int:
+    from config.testing import run_everything
+
+    return run_everything(arguments)
+
+
+def _exec(command: list[str]) -> NoReturn:
+    os.execv(command[0], command)
+
+
+def _load_env() -> None:
+    if name := os.environ.get("GOLDPANEL_ENV_FILE", ".env"):
+        load_env_file(PROJECT / name)
+
+
+def _set_up_django() -> None:
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    import django
+
+    django.setup()
+
+
+def _migrate_if_needed() -> None:
+    """Planning takes a few queries; `migrate` itself goes through every model's permissions each time."""
+    from django.core.management import call_command
+    from django.db import connection, connections
+    from django.db.migrations.executor import MigrationExecutor
+
+    executor = MigrationExecutor(connection)
+    if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+        call_command("migrate", interactive=False, verbosity=0)
+    connections.close_all()
+
+
+@contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """SIGTERM and a closed terminal end the launcher as Ctrl-C does: through its `finally`, stopping the children."""
+
+    def interrupt(number: int, frame: object) -> NoReturn:
+        raise KeyboardInterrupt
+
+    earlier = {number: signal.signal(number, interrupt) for number in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in earlier.items():
+            signal.signal(number, handler)
+
+
+def _watch(processes: Processes, until: str | None = None) -> int:
+    """Wait for a child to end: its exit code if it is the awaited one; any other ending is a failure, and told.
+
+    Where none is awaited, Ctrl-C is how it ends, and no failure.
+    """
+    try:
+        while (name := processes.ended()) is None:
+            time.sleep(0.1)
+    except KeyboardInterrupt:
+        if until is not None:
+            raise
+        print("\nStopping ...", flush=True)
+        return 0
+    if name == until:
+        return processes.children[name].returncode
+    _report_death(processes, name)
+    return 1
+
+
+def _report_death(processes: Processes, name: str) -> None:
+    code = processes.children[name].poll()
+    what = "did not answer in time" if code is None else f"ended by itself (exit code {code})"
+    print(f"The {name} process {what}; everything is stopped.\n{processes.last_words(name)}", file=sys.stderr)
+
+
+def _all_logs(folder: Path) -> str:
+    return "\n".join(f"--- {path.name}\n{path.read_text(errors='replace')[-4000:]}" for path in folder.glob("*.log"))
+
+
+def _wait_for_page(address: str, processes: Processes, seconds: float = 60) -> bool:
+    """Whether the page answered: anything but a server error, redirects to the sign-in page included."""
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline and processes.children["web"].poll() is None:
+        try:
+            with opener.open(address, timeout=5):
+                return True
+        except urllib.error.HTTPError as answer:
+            return answer.code < 500
+        except OSError:
+            time.sleep(0.05)
+    return False
+
+
+def _free_port(wanted: int) -> int:
+    """The wanted port if nobody listens there, else a free one; 0 asks for a free one."""
+    for port in (wanted, 0):
+        try:
+            with socket.create_server(("127.0.0.1", port)) as server:
+                return int(server.getsockname()[1])
+        except OSError:
+            continue
+    raise OSError("no free port on 127.0.0.1")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
