@@ -1,0 +1,187 @@
+"""A first proposal for the mapping, from the columns' names and a sample of the records."""
+
+import unicodedata
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from annotate.sources import blocks
+from annotate.sources.json_array import KEY_COLUMN
+from annotate.sources.mapping import ContentColumn, GoldColumn, Mapping, is_language_tag
+from annotate.sources.records import Record
+
+
+class LabelOption(Protocol):
+    @property
+    def value(self) -> str: ...
+    @property
+    def caption(self) -> str: ...
+
+
+class LabelField(Protocol):
+    """What is asked of an answer field: annotate.answers.FieldSpec gives it."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def type(self) -> str: ...
+    @property
+    def options(self) -> Sequence[Any]: ...
+
+
+# Names as files have them, compared after `_folded`; the earlier ones win.
+_ID_NAMES = (
+    "id", "item_id", "external_id", "uid", "uuid", "qid", "q_id", "question_id", "claim_id", "example_id", "idx",
+)  # fmt: skip
+_CONTENT_NAMES = (
+    "claim", "question", "questions", "statement", "sentence", "sentence1", "sentence2", "premise", "hypothesis",
+    "text", "prompt", "instruction", "utterance", "passage", "context", "reference", "table",
+)  # fmt: skip
+_GOLD_NAMES = (
+    "label", "gold", "gold_label", "gold_labels", "gold_answer", "gold_answers", "answer", "answers", "target",
+    "target_value", "targetvalue", "expected", "verdict", "class",
+)  # fmt: skip
+_LANGUAGE_NAMES = ("language", "lang", "locale", "language_code")
+_STRATA_NAMES = (
+    "domain", "category", "topic", "subject", "operation", "type", "types", "subset", "difficulty", "split",
+    "reasoning", "source", "explicitness",
+)  # fmt: skip
+_GROUP_NAMES = ("table_id", "group", "group_id", "root", "root_id", "parent", "parent_id", "db_id", "document_id")
+
+# Labels of one meaning in well-known sets, folded.
+_YES = {"yes", "y", "true", "1", "supports", "supported", "factual", "entailment", "correct", "right"}
+_NO = {"no", "n", "false", "0", "refutes", "refuted", "non_factual", "contradiction", "incorrect", "wrong"}
+_NOT_SURE = {
+    "not_sure", "not_sure_enough", "unsure", "nei", "not_enough_info", "not_enough_information", "neutral", "unknown",
+    "unverifiable", "cannot_tell",
+}  # fmt: skip
+_SYNONYMS = (_YES, _NO, _NOT_SURE)
+
+
+def guess_mapping(
+    columns: Sequence[str],
+    sample: Sequence[Record],
+    label_fields: Sequence[LabelField],
+    *,
+    join_column: str | None = None,
+) -> Mapping:
+    """A mapping to confirm or change; it never shows people a column that looks like gold.
+
+    columns: in file order. sample: the more the better for labels, some hundred are enough. label_fields: the answer
+    fields whose gold is looked for. join_column: the column that named the table joined to each record. Without a column that is surely an id, id_column is None.
+    """
+    by_name = {_folded(column): column for column in reversed(columns)}
+    values = {column: _values_of(column, sample) for column in columns}
+
+    def named(names: Sequence[str], fits: Any = None) -> str | None:
+        return next((by_name[n] for n in names if n in by_name and (fits is None or fits(values[by_name[n]]))), None)
+
+    id_column = KEY_COLUMN if KEY_COLUMN in columns else named(_ID_NAMES, lambda v: _are_ids(v, len(sample)))
+    language_column = named(_LANGUAGE_NAMES, lambda v: bool(v) and all(is_language_tag(str(tag).strip()) for tag in v))
+    gold = _guess_gold(columns, by_name, values, label_fields)
+    taken = {id_column, language_column, *(entry.column for entry in gold)}
+    looks_gold = {column for column in columns if _folded(column) in _GOLD_NAMES}
+    group_column = join_column or named(_GROUP_NAMES)
+    strata = tuple(c for c in columns if _folded(c) in _STRATA_NAMES and c not in taken and _are_scalars(values[c]))
+    free = [c for c in columns if c not in taken | looks_gold and c not in strata and c != group_column]
+    shown = [c for c in free if _folded(c) in _CONTENT_NAMES]
+    if not shown:
+        texts = [c for c in free if any(isinstance(value, str) for value in values[c])]
+        shown = sorted(texts, key=lambda c: _mean_length(values[c]), reverse=True)[:1]
+    return Mapping(
+        content=tuple(ContentColumn(column, column, _guess_kind(values[column])) for column in shown),
+        id_column=id_column,
+        language_column=language_column,
+        gold=tuple(gold),
+        strata=strata,
+        group_column=group_column,
+    )
+
+
+def guess_values(labels: Sequence[str], options: Sequence[LabelOption]) -> dict[str, str]:
+    """Which option each label of the file means; labels without a plain counterpart are left out."""
+    found: dict[str, str] = {}
+    for label in labels:
+        folded = _folded(label)
+        group = next((group for group in _SYNONYMS if folded in group), {folded})
+        for names in ({folded}, group):
+            matches = [o.value for o in options if {_folded(o.value), _folded(o.caption)} & names]
+            if len(matches) == 1:
+                found[label] = matches[0]
+                break
+    return found
+
+
+def _guess_gold(
+    columns: Sequence[str],
+    by_name: dict[str, str],
+    values: dict[str, list[Any]],
+    label_fields: Sequence[LabelField],
+) -> list[GoldColumn]:
+    gold: list[GoldColumn] = []
+    taken: set[str] = set()
+    for field in label_fields:
+        names = [n for n in (_folded(field.name), f"gold_{_folded(field.name)}", *_GOLD_NAMES) if n in by_name]
+        for column in dict.fromkeys(by_name[name] for name in names):
+            if column in taken:
+                continue
+            texts = _gold_texts(values[column])
+            mapped = guess_values(texts, field.options) if field.type == "choice" else {}
+            if field.type == "choice" and not mapped:
+                continue
+            # The labels that were not recognised are kept with no value, so that the page asks for one.
+            full = {text: mapped.get(text, "") for text in texts} if mapped else {}
+            separator = "" if field.type == "choice" or not _are_lists_in_text(values[column]) else "|"
+            gold.append(GoldColumn(field.name, column, full, separator))
+            taken.add(column)
+            break
+    return gold
+
+
+def _folded(name: str) -> str:
+    text = unicodedata.normalize("NFKC", name).casefold()
+    return "_".join("".join(c if c.isalnum() else " " for c in text).split())
+
+
+def _values_of(column: str, sample: Sequence[Record]) -> list[Any]:
+    """What the records hold in the column, without nothing."""
+    found = (value for record in sample for name, value in record.values if name == column)
+    return [value for value in found if value not in (None, "")]
+
+
+def _gold_texts(values: Sequence[Any]) -> list[str]:
+    flat = (element for value in values for element in (value if isinstance(value, list) else [value]))
+    return list(dict.fromkeys(blocks.plain_text(value).strip() for value in flat))
+
+
+def _are_scalars(values: Sequence[Any]) -> bool:
+    return bool(values) and not any(isinstance(value, list | dict) for value in values)
+
+
+def _are_ids(values: Sequence[Any], n_records: int) -> bool:
+    texts = {blocks.plain_text(value) for value in values}
+    return _are_scalars(values) and len(texts) == n_records
+
+
+def _are_lists_in_text(values: Sequence[Any]) -> bool:
+    """Whether some cells hold several answers in the way `a|b` (and not ` a | b `, which prose and tables have)."""
+    texts = [value for value in values if isinstance(value, str)]
+    return any("|" in text for text in texts) and not any(" | " in text for text in texts)
+
+
+def _mean_length(values: Sequence[Any]) -> float:
+    return sum(len(value) for value in values if isinstance(value, str)) / max(1, len(values))
+
+
+def _guess_kind(values: Sequence[Any]) -> str:
+    if any(blocks.block_type(value) is not None for value in values):
+        return "plain"
+    if values and all(isinstance(value, dict) for value in values):
+        return "table"
+    if values and all(isinstance(value, list) and value for value in values):
+        inner = [element for value in values for element in value]
+        if all(isinstance(element, dict) for element in inner) or all(isinstance(element, list) for element in inner):
+            return "grid"
+    # Lines that begin with white space: an indent, which flowing text would fold away.
+    if any(isinstance(value, str) and ("\n  " in value or "\n\t" in value or "\n }" in value) for value in values):
+        return "mono"
+    return "plain"

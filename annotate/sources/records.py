@@ -1,0 +1,31 @@
+"""What every reader yields, whatever the file's format."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One record of a file.
+
+    number: counts records from 1. line: where it begins in the file, from 1. values: (column, value) in file order;
+    from CSV and TSV every value is text, from JSON it is what JSON has, with fractions as `FloatLiteral`.
+    """
+
+    number: int
+    line: int
+    values: list[tuple[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one record may have: bytes in UTF-8 as written in the file, and levels of nesting."""
+
+    max_item_bytes: int = 2_000_000
+    max_depth: int = 64
+
+
+def columns_of(records: Iterable[Record]) -> list[str]:
+    """The columns of the records in order of first appearance: JSON records need not all have the same."""
+    return list({column: None for record in records for column, _ in record.values})
