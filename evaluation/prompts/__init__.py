@@ -1,0 +1,32 @@
+"""From an item to the chat that a model gets.
+
+Pure: no Django. `PromptInput` holds what may be shown and has no place for the item's gold; a strategy and a chat
+template turn it into messages. Everything goes through `render_chunk`, which renders in a child process with limits;
+`render` is the same without them, for templates that are our own.
+"""
+
+from evaluation.prompts import few_shot, zero_shot  # noqa: F401  (a strategy registers by being imported)
+from evaluation.prompts.exemplars import ExemplarOverlap, Unit, check_exemplars
+from evaluation.prompts.inputs import Exemplar, Message, Option, PromptInput, shown_content
+from evaluation.prompts.rendering import Limits, RenderFailure, render_chunk
+from evaluation.prompts.strategies import STRATEGIES, fingerprint, render
+from evaluation.prompts.templates import ChatTemplate, default_template
+
+__all__ = [
+    "STRATEGIES",
+    "ChatTemplate",
+    "Exemplar",
+    "ExemplarOverlap",
+    "Limits",
+    "Message",
+    "Option",
+    "PromptInput",
+    "RenderFailure",
+    "Unit",
+    "check_exemplars",
+    "default_template",
+    "fingerprint",
+    "render",
+    "render_chunk",
+    "shown_content",
+]

@@ -1,0 +1,107 @@
+"""The prompt strategies by name. A strategy decides on the turns of the chat; the template has the words."""
+
+import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from evaluation.prompts.content import CONTENT_VERSION, content_parts
+from evaluation.prompts.inputs import ContentPairs, Message, PromptInput
+from evaluation.prompts.templates import ChatTemplate, default_template, render_text
+
+# An item may have 1 MB; with exemplars of the same kind a chat needs room, but no model reads more than this.
+MAX_MESSAGE_CHARS = 4_000_000
+
+
+class StrategyInputError(ValueError):
+    """The strategy cannot work with this input (few-shot without exemplars, for example)."""
+
+
+Turns = Callable[["Chat"], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Strategy:
+    name: str
+    version: int
+    turns: Turns
+
+
+STRATEGIES: dict[str, Strategy] = {}
+
+
+def strategy(name: str, *, version: int) -> Callable[[Turns], Turns]:
+    """Register the turns of a strategy. Raise the version when the same input would give another chat."""
+
+    def register(turns: Turns) -> Turns:
+        STRATEGIES[name] = Strategy(name=name, version=version, turns=turns)
+        return turns
+
+    return register
+
+
+class Chat:
+    """The chat of one item while a strategy writes it."""
+
+    def __init__(self, prompt: PromptInput, template: ChatTemplate, *, max_chars: int) -> None:
+        self.prompt = prompt
+        self.messages: list[Message] = []
+        self._template = template
+        self._max_chars = max_chars
+
+    def system(self) -> None:
+        self._add("system", self._template.system, self.prompt.content)
+
+    def question(self, content: ContentPairs) -> None:
+        self._add("user", self._template.user, content)
+
+    def answer(self, content: ContentPairs, answer: str) -> None:
+        self._add("assistant", self._template.assistant, content, answer=answer)
+
+    def _add(self, role: str, source: str, content: ContentPairs, **more: str) -> None:
+        text = render_text(source, template_values(self.prompt, content) | more, max_chars=self._max_chars)
+        if text:
+            self.messages.append(Message(role=role, content=text))
+
+
+def template_values(prompt: PromptInput, content: ContentPairs) -> dict[str, Any]:
+    """What a template may use: plain dicts, lists and texts, and no gold.
+
+    parts (key, text, is_block), caption, options (value, caption), current_date, language.
+    """
+    return {
+        "parts": content_parts(content, current_date=prompt.current_date),
+        "caption": prompt.caption,
+        "options": [{"value": option.value, "caption": option.caption} for option in prompt.options],
+        "current_date": prompt.current_date,
+        "language": prompt.language,
+    }
+
+
+def render(
+    strategy_name: str,
+    prompt: PromptInput,
+    template: ChatTemplate | None = None,
+    *,
+    max_chars: int = MAX_MESSAGE_CHARS,
+) -> list[Message]:
+    """The chat of one item, without limits on time and memory: for our own templates and for the child process.
+
+    Raises KeyError for an unknown strategy, StrategyInputError, `templates.TextTooLong`, and what Jinja2 and the
+    template's expressions raise.
+    """
+    chat = Chat(prompt, template or default_template(prompt.kind), max_chars=max_chars)
+    STRATEGIES[strategy_name].turns(chat)
+    return chat.messages
+
+
+def fingerprint(strategy_name: str, template: ChatTemplate) -> str:
+    """SHA-256 (hex) of what decides the wording besides the items: strategy, its version, template, content form."""
+    decided_by = {
+        "strategy": strategy_name,
+        "version": STRATEGIES[strategy_name].version,
+        "content_version": CONTENT_VERSION,
+        "template": template.to_json(),
+    }
+    return hashlib.sha256(json.dumps(decided_by, sort_keys=True).encode()).hexdigest()
