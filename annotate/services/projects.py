@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from django.conf import settings
@@ -12,6 +13,7 @@ from django.db.models import F, Max
 from django.db.models.functions import Greatest, Now
 
 from annotate import events
+from annotate.answers import FieldSpec, FieldSpecInvalid, JsonValue, fields_from_json
 from annotate.exceptions import LastAdmin, StageFormFrozen, StageNotReady
 from annotate.models import (
     Annotation,
@@ -24,9 +26,6 @@ from annotate.models import (
     StageItem,
     StageVersion,
 )
-
-# What may change while answers keep their meaning: the words around a field, never its name, type or options.
-WORDS_OF_A_FIELD = {"caption", "help"}
 
 
 @transaction.atomic
@@ -80,7 +79,11 @@ def create_stage(
     instruction: str = "",
     guidelines: str = "",
 ) -> Stage:
-    """A draft stage with the first version of its form. Nobody sees it until it is opened."""
+    """A draft stage with the first version of its form. Nobody sees it until it is opened.
+
+    Raises FieldSpecInvalid for a form that could not be answered or not be counted.
+    """
+    form = _checked_form(fields)
     last = project.stages.aggregate(last=Max("position"))["last"]
     stage = Stage.objects.create(
         project=project,
@@ -98,7 +101,9 @@ def create_stage(
         time_limit_seconds=time_limit_seconds,
         permitted_sources=permitted_sources,
     )
-    StageVersion.objects.create(stage=stage, fields=list(fields), shown_keys=list(shown_keys), instruction=instruction)
+    StageVersion.objects.create(
+        stage=stage, fields=_as_json(form), shown_keys=list(shown_keys), instruction=instruction
+    )
     events.record(actor=by, verb="stage.created", subject=stage, project_id=project.pk)
     if guidelines:
         write_guidelines(project=project, stage=stage, by=by, markdown=guidelines)
@@ -158,10 +163,12 @@ def change_form(
     # FOR UPDATE waits for answers on their way in: storing one locks the version it points to.
     version = StageVersion.objects.select_for_update().get(stage=stage, is_current=True)
     shown = list(shown_keys)
-    form = list(fields)
+    specs = _checked_form(fields)
+    form = _as_json(specs)
     if (version.fields, version.shown_keys, version.instruction) == (form, shown, instruction):
         return version
-    only_words = _without_words(form) == _without_words(version.fields) and shown == version.shown_keys
+    before = fields_from_json(version.fields)
+    only_words = shown == version.shown_keys and _without_words(specs) == _without_words(before)
     if only_words or not Annotation.objects.filter(stage_version=version).exists():
         version.fields, version.shown_keys, version.instruction = form, shown, instruction
         version.save(update_fields=["fields", "shown_keys", "instruction"])
@@ -178,15 +185,22 @@ def change_form(
     return new
 
 
-def _without_words(fields: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The fields as far as answers depend on them; a missing key is the same as its empty default."""
+def _checked_form(fields: Iterable[dict[str, Any]]) -> tuple[FieldSpec, ...]:
+    form = fields_from_json(fields)
+    if not any(field.decides for field in form):
+        raise FieldSpecInvalid("At least one field must decide: its answers are what is counted and compared.")
+    return form
+
+
+def _as_json(form: Iterable[FieldSpec]) -> list[dict[str, JsonValue]]:
+    return [field.to_json() for field in form]
+
+
+def _without_words(form: Iterable[FieldSpec]) -> list[FieldSpec]:
+    """The fields without the words around them, which may change while answers keep their meaning."""
     return [
-        {
-            key: [option["value"] for option in value] if key == "options" else value
-            for key, value in field.items()
-            if key not in WORDS_OF_A_FIELD and value not in (None, "", [], False)
-        }
-        for field in fields
+        replace(field, caption="", help="", options=tuple(replace(option, caption="") for option in field.options))
+        for field in form
     ]
 
 

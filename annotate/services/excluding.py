@@ -1,0 +1,72 @@
+"""Leaving answers out of every figure, and taking that back: decisions with a reason, a date and an author."""
+
+from __future__ import annotations
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.db.models.functions import Now
+from django.utils import timezone
+
+from annotate import events
+from annotate.models import Annotation, Assignment, Exclusion, Person, Project, StageItem
+
+
+@transaction.atomic
+def exclude_person(*, project: Project, person: Person, by: Person, reason: str, rule: str = "") -> Exclusion:
+    """Leave out everything the person answered and will answer in this project, until the decision is lifted."""
+    # Twice the same decision would need lifting twice.
+    Project.objects.select_for_update().get(pk=project.pk)
+    standing = Exclusion.objects.filter(project=project, person=person, lifted_at__isnull=True).first()
+    if standing:
+        return standing
+    exclusion = Exclusion.objects.create(project=project, person=person, decided_by=by, reason=reason, rule=rule)
+    events.record(
+        actor=by, verb="person.excluded", subject=exclusion, project_id=project.pk, person=person.pseudonym, rule=rule
+    )
+    _count_again(exclusion)
+    return exclusion
+
+
+@transaction.atomic
+def exclude_annotation(*, annotation: Annotation, by: Person, reason: str, rule: str = "") -> Exclusion:
+    """Leave out one answer."""
+    project = annotation.assignment.stage.project
+    Project.objects.select_for_update().get(pk=project.pk)
+    standing = Exclusion.objects.filter(annotation=annotation, lifted_at__isnull=True).first()
+    if standing:
+        return standing
+    exclusion = Exclusion.objects.create(
+        project=project, annotation=annotation, decided_by=by, reason=reason, rule=rule
+    )
+    events.record(
+        actor=by,
+        verb="annotation.excluded",
+        subject=exclusion,
+        project_id=project.pk,
+        annotation=annotation.pk,
+        rule=rule,
+    )
+    _count_again(exclusion)
+    return exclusion
+
+
+@transaction.atomic
+def lift_exclusion(*, exclusion: Exclusion, by: Person) -> Exclusion:
+    """Let the answers count again; the decision stays on record with both dates."""
+    exclusion = Exclusion.objects.select_for_update().get(pk=exclusion.pk)
+    if exclusion.lifted_at is None:
+        exclusion.lifted_at, exclusion.lifted_by = timezone.now(), by
+        exclusion.save(update_fields=["lifted_at", "lifted_by"])
+        events.record(actor=by, verb="exclusion.lifted", subject=exclusion, project_id=exclusion.project_id)
+        _count_again(exclusion)
+    return exclusion
+
+
+def _count_again(exclusion: Exclusion) -> None:
+    """Mark the items whose votes have changed: their resolutions are stale from this moment."""
+    affected: QuerySet[Assignment] = Assignment.objects.filter(state=Assignment.State.SUBMITTED)
+    if exclusion.annotation_id:
+        affected = affected.filter(annotations=exclusion.annotation_id)
+    else:
+        affected = affected.filter(person=exclusion.person_id, stage__project=exclusion.project_id)
+    StageItem.objects.filter(pk__in=affected.values("stage_item")).update(due_at=Now())
