@@ -1,0 +1,276 @@
+"""How right people are: the mean person, the vote of k people, and each against the vote of the others.
+
+Scores come as a matrix in [0, 1], shape (n_items, n_people), NaN where there is no score. A column is a person, or
+one repeat of a model: a function here cannot tell which, and that is what makes the figures comparable.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from annotate.resolution import Status
+from evaluation.stats.aggregation import majority_votes
+from evaluation.stats.intervals import Bootstrap, Floats, root_codes
+from evaluation.stats.means import (
+    column_means,
+    count_missing_as_wrong,
+    mean_or_none,
+    mean_over_people,
+    pooled_mean,
+    row_means,
+    score_matrix,
+)
+from evaluation.stats.results import TOO_FEW, Estimate, with_note
+
+
+@dataclass(frozen=True)
+class PersonMean:
+    """One person's share: the mean over the answers given, and over all that could have been given."""
+
+    person: str
+    answered: float | None
+    all_items: float | None
+    n_answered: int
+    n_all: int
+
+
+@dataclass(frozen=True)
+class MeanPerson:
+    """The mean over people of each person's mean score, by both denominators.
+
+    answered: over the answers given. all_items: a missing answer counts as 0. pooled: every answer given weighs the
+    same, whoever gave it. sd: sample standard deviation of the people's `answered` means, None for fewer than two.
+    """
+
+    answered: Estimate
+    all_items: Estimate
+    pooled: Estimate
+    sd: float | None
+    per_person: tuple[PersonMean, ...]
+
+
+@dataclass(frozen=True)
+class VoteOfK:
+    """The accuracy of people's votes, by both denominators, and how the votes ended.
+
+    all_items: a tie and an item without votes count as wrong. resolved: only items where the vote has a winner.
+    coverage: share of items whose vote has a winner. votes_per_item: (k, number of items with k votes).
+    """
+
+    all_items: Estimate
+    resolved: Estimate
+    coverage: float | None
+    n_unanimous: int
+    n_majority: int
+    n_plurality: int
+    n_tied: int
+    n_no_votes: int
+    votes_per_item: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
+class LeaveOneOut:
+    """Each person, and a model, against the vote of the other people on the same items.
+
+    person: mean over people of the share of a person's answers that equal the others' vote. model: the same for the
+    model's answers to the very items of each person. difference: person - model. n_without_reference: answers that
+    could not be compared, because the others tied or were too few.
+    """
+
+    person: Estimate
+    model: Estimate | None
+    difference: Estimate | None
+    n_without_reference: int
+
+
+def mean_person(
+    scores: npt.ArrayLike,
+    *,
+    offered: npt.ArrayLike | None = None,
+    roots: npt.ArrayLike | None = None,
+    people: Sequence[str] | None = None,
+    bootstrap: Bootstrap | None = None,
+    voices: str = "people",
+) -> MeanPerson:
+    """The mean over people of each one's mean score.
+
+    scores: in [0, 1], shape (n_items, n_people), NaN where there is none. offered: truth values of the same shape, the
+    answers that could have been given and scored (not the items without gold); None means all. roots: shape
+    (n_items,). people: their names. voices: what to call them in notes.
+    A person who was offered items and answered none is part of all_items, with 0, but not of answered.
+    Undefined (no_trials) without a score. From 10 people on the interval resamples people and roots, else roots only,
+    and a note says so; a single right-or-wrong answer for each independent item gets Wilson's interval.
+    Raises ValueError for shapes that do not fit, a score outside [0, 1], or one that was not offered.
+    """
+    values = score_matrix(scores)
+    n_items, n_people = values.shape
+    expected = np.ones(values.shape, dtype=bool) if offered is None else np.asarray(offered, dtype=bool)
+    if expected.shape != values.shape:
+        raise ValueError("offered must have the shape of scores.")
+    if (~expected & ~np.isnan(values)).any():
+        raise ValueError("A score stands where nothing was offered.")
+    names = [f"{voices} {i + 1}" for i in range(n_people)] if people is None else list(people)
+    if len(names) != n_people:
+        raise ValueError("There must be one name for each column of scores.")
+    codes = root_codes(roots, n_items)
+    filled = count_missing_as_wrong(values, expected)
+    n_missing = int((expected & np.isnan(values)).sum())
+    answered = mean_over_people("mean_person_answered", values, codes, bootstrap, voices)
+    everything = mean_over_people("mean_person_all", filled, codes, bootstrap, voices)
+    answered = replace(answered, n_left_out=n_missing)
+    person_means = [float(value) for value in column_means(values) if not np.isnan(value)]
+    return MeanPerson(
+        answered=answered,
+        all_items=everything,
+        pooled=replace(pooled_mean(values, codes, bootstrap), n_left_out=n_missing),
+        sd=float(np.std(person_means, ddof=1)) if len(person_means) > 1 else None,
+        per_person=tuple(
+            PersonMean(
+                person=name,
+                answered=mean_or_none(values[:, i]),
+                all_items=mean_or_none(filled[:, i]),
+                n_answered=int((~np.isnan(values[:, i])).sum()),
+                n_all=int(expected[:, i].sum()),
+            )
+            for i, name in enumerate(names)
+        ),
+    )
+
+
+def vote_of_k(
+    labels: npt.ArrayLike,
+    scores: npt.ArrayLike,
+    *,
+    scorable: npt.ArrayLike | None = None,
+    roots: npt.ArrayLike | None = None,
+    bootstrap: Bootstrap | None = None,
+) -> VoteOfK:
+    """The accuracy of the answer with the most votes on each item.
+
+    labels: whole numbers, shape (n_items, n_people), the answers' keys, -1 where missing. scores: of the same shape,
+    the score of each answer, NaN where missing; a winner scores the mean of the answers that voted for it. scorable:
+    shape (n_items,), False where there is no gold; None means that every item has gold.
+    A tie is counted wrong in all_items, never broken, and left out of resolved. A plurality wins; n_plurality tells
+    how often. Undefined (no_trials) without an item. Raises ValueError for shapes that do not fit, or a scored answer
+    without a label.
+    """
+    keys = np.asarray(labels)
+    values = score_matrix(scores)
+    if keys.shape != values.shape:
+        raise ValueError("labels and scores must have the same shape.")
+    if ((keys < 0) & ~np.isnan(values)).any():
+        raise ValueError("A scored answer has no label.")
+    counted = np.ones(keys.shape[0], dtype=bool) if scorable is None else np.asarray(scorable, dtype=bool)
+    if counted.shape != (keys.shape[0],):
+        raise ValueError("scorable must have one truth value for each item.")
+    item_roots = np.arange(keys.shape[0]) if roots is None else np.asarray(roots)
+    if item_roots.shape != counted.shape:
+        raise ValueError("roots must have one root for each item.")
+    keys, values = keys[counted], values[counted]
+    codes = root_codes(item_roots[counted], keys.shape[0])
+    votes = majority_votes(keys)
+    won = (keys == votes.winners[:, np.newaxis]) & (votes.winners >= 0)[:, np.newaxis]
+    winner_scores = row_means(np.where(won, values, np.nan))
+    if np.isnan(winner_scores[votes.winners >= 0]).any():
+        raise ValueError("The winning answer of a scorable item has no score.")
+    n_items = votes.winners.size
+    resolved = int((votes.winners >= 0).sum())
+    wrong_if_none = np.where(votes.winners >= 0, winner_scores, 0.0)
+    overall = mean_over_people("vote_of_k_all", wrong_if_none[:, np.newaxis], codes, bootstrap, "votes")
+    decided = mean_over_people("vote_of_k_resolved", winner_scores[:, np.newaxis], codes, bootstrap, "votes")
+    voters = int((keys >= 0).any(axis=0).sum())
+    return VoteOfK(
+        all_items=replace(with_note(overall, "ties and items without votes count as wrong"), n_people=voters),
+        resolved=replace(decided, n_left_out=n_items - resolved, n_people=voters),
+        coverage=resolved / n_items if n_items else None,
+        n_unanimous=votes.count(Status.UNANIMOUS),
+        n_majority=votes.count(Status.MAJORITY),
+        n_plurality=votes.count(Status.PLURALITY),
+        n_tied=votes.count(Status.TIE),
+        n_no_votes=votes.count(Status.NO_VOTES),
+        votes_per_item=tuple(sorted(Counter(votes.n_votes.tolist()).items())),
+    )
+
+
+def leave_one_out(
+    labels: npt.ArrayLike,
+    model: npt.ArrayLike | None = None,
+    *,
+    roots: npt.ArrayLike | None = None,
+    bootstrap: Bootstrap | None = None,
+    min_others: int = 2,
+) -> LeaveOneOut:
+    """Score each person, and the model, against the vote of the other people: the very same n-1 for both.
+
+    labels: whole numbers, shape (n_items, n_people), -1 where missing. model: labels of the same coding, shape
+    (n_items,), -1 where it gave no answer, which counts as wrong; None for people only. min_others: votes that the
+    others must have cast; one other's answer is no vote.
+    Answers where the others tie or are too few are left out for person and model alike. Undefined (too_few) with
+    fewer than min_others + 1 people, (no_trials) without a comparable answer.
+    """
+    keys = np.asarray(labels)
+    if keys.ndim != 2:
+        raise ValueError("labels must be a two-dimensional array (items x people).")
+    n_items, n_people = keys.shape
+    answers = None if model is None else np.asarray(model)
+    if answers is not None and answers.shape != (n_items,):
+        raise ValueError("model must have one label for each item.")
+    codes = root_codes(roots, n_items)
+    agrees = np.full(keys.shape, np.nan)
+    model_agrees = np.full(keys.shape, np.nan)
+    for person in range(n_people):
+        others = majority_votes(np.delete(keys, person, axis=1))
+        compared = (keys[:, person] >= 0) & (others.winners >= 0) & (others.n_votes >= min_others)
+        agrees[compared, person] = keys[compared, person] == others.winners[compared]
+        if answers is not None:
+            model_agrees[compared, person] = answers[compared] == others.winners[compared]
+    n_left_out = int(((keys >= 0) & np.isnan(agrees)).sum())
+
+    too_few = n_people < min_others + 1
+
+    def figure(name: str, values: Floats, *, is_difference: bool = False) -> Estimate:
+        estimate = mean_over_people(name, values, codes, bootstrap, "people", wilson_applies=not is_difference)
+        return replace(estimate, n_left_out=n_left_out, undefined=TOO_FEW if too_few else estimate.undefined)
+
+    return LeaveOneOut(
+        person=figure("leave_one_out_person", agrees),
+        model=None if answers is None else figure("leave_one_out_model", model_agrees),
+        difference=None
+        if answers is None
+        else figure("leave_one_out_difference", agrees - model_agrees, is_difference=True),
+        n_without_reference=n_left_out,
+    )
+
+
+def mean_person_difference(
+    scores: npt.ArrayLike,
+    model: npt.ArrayLike,
+    *,
+    roots: npt.ArrayLike | None = None,
+    bootstrap: Bootstrap | None = None,
+) -> Estimate:
+    """Mean person - model, each person compared with the model on exactly the items that both have scores for.
+
+    scores: in [0, 1], shape (n_items, n_people), NaN where missing. model: shape (n_items,), or (n_items, n_repeats),
+    averaged over repeats first. The value is the mean over people of the mean difference on a person's items; where
+    all people answered all items it is the plain difference of the two accuracies.
+    Undefined (no_trials) without a shared item. People and roots are resampled as in mean_person.
+    """
+    values = score_matrix(scores)
+    answers = np.asarray(model, dtype=np.float64)
+    answers = answers if answers.ndim == 1 else row_means(score_matrix(answers))
+    if answers.shape != values.shape[:1]:
+        raise ValueError("model must have one score for each item.")
+    differences = values - answers[:, np.newaxis]
+    estimate = mean_over_people(
+        "mean_person_difference",
+        differences,
+        root_codes(roots, values.shape[0]),
+        bootstrap,
+        "people",
+        wilson_applies=False,
+    )
+    return replace(estimate, n_left_out=int((np.isnan(differences) & ~np.isnan(values)).sum()))
