@@ -27,9 +27,15 @@ export class Backoff {
     act?.();
   }
 
-  reset() {
+  /** Somebody tries by hand: nothing is to come later, but the next pause is not shorter for it. */
+  cancel() {
     clearTimeout(this.#timer);
     this.#act = null;
+  }
+
+  /** It went through. */
+  reset() {
+    this.cancel();
     this.#attempt = 0;
   }
 

@@ -6,6 +6,7 @@ import { clock, saveState } from "./status.js";
 import * as stash from "./stash.js";
 
 const TYPING_PAUSE = 800; // milliseconds
+const ANOTHER_PERSON = "another person";
 
 export class Draft {
   #item;
@@ -26,9 +27,9 @@ export class Draft {
 
   /** The person has changed something. */
   changed() {
-    if (this.#isStopped) return;
     stash.keep(this.#item, this.#form);
-    if (!this.#item.dataset.draftUrl) return; // An earlier answer being changed has no draft.
+    // An earlier answer that is being changed has no draft.
+    if (this.#isStopped || !this.#item.dataset.draftUrl) return;
     this.#isDirty = true;
     if (this.#backoff.isWaiting) return; // The next attempt takes these words along.
     clearTimeout(this.#timer);
@@ -54,8 +55,8 @@ export class Draft {
     this.#backoff.reset();
   }
 
-  get isUnsaved() {
-    return !this.#isStopped && (this.#isDirty || this.#isSaving);
+  resume() {
+    this.#isStopped = false;
   }
 
   async #post() {
@@ -69,7 +70,9 @@ export class Draft {
         headers: { "HX-Request": "true", Accept: "application/json" },
         signal: AbortSignal.timeout(20_000),
       });
-      if (!response.ok || response.redirected) return response.redirected ? 401 : response.status;
+      if (response.redirected) return 401;
+      if (response.status === 409 && (await response.text()).includes('"person"')) return ANOTHER_PERSON;
+      if (!response.ok) return response.status;
       const { version } = await response.json();
       this.#version = Math.max(this.#version, version);
       return 200;
@@ -97,8 +100,9 @@ export class Draft {
     if (status === 403 && !this.#tokenRenewed) {
       this.#tokenRenewed = true;
       renewToken().catch(() => "").then(() => this.save());
-    } else if (status === 401) {
-      saveState("bad", "Signed out: sign in here, your answer is kept", async () => {
+    } else if (status === 401 || status === ANOTHER_PERSON) {
+      const words = status === 401 ? "Signed out: sign in here, your answer is kept" : "Signed in as somebody else";
+      saveState("bad", words, async () => {
         if (await askToSignIn()) this.save();
       });
     } else {

@@ -51,6 +51,7 @@ export function listen({ submit, letters, escape, optionsIn }) {
     }
     if (isTyping()) return;
     const key = keyOf(event);
+    if (event.shiftKey && /^[a-z]$/.test(key)) return;
     const part = dialog ?? optionsIn();
     if (/^[1-9]$/.test(key)) {
       if (part && choose(part, key)) event.preventDefault();

@@ -11,12 +11,15 @@ let isOnTheWay = false;
 
 const itemOf = (element) => element.closest("#item");
 const isAnswer = (element) => element.id === "answer-form";
+const isItem = (html) => /\sid="item"/.test(html);
+const isConflict = (html) => html.includes('data-conflict="person"');
 
 /** Submitted, not acknowledged: leaving the page now would be a risk. */
 export const isUnacknowledged = () => Boolean(document.querySelector("#item[data-frozen]"));
 
 /** While nobody knows whether an answer has arrived it must not change: the same key stands for the same words. */
 function freeze(item, isFrozen) {
+  for (const dialog of item.querySelectorAll("dialog[open]")) dialog.close(); // It would hide what the page has to say.
   item.toggleAttribute("data-frozen", isFrozen);
   for (const text of item.querySelectorAll("textarea, input:not([type=radio], [type=checkbox], [type=hidden])")) {
     text.readOnly = isFrozen;
@@ -25,15 +28,20 @@ function freeze(item, isFrozen) {
 
 export function send(element) {
   if (!element.isConnected) return;
-  backoff.reset();
+  backoff.cancel();
   window.htmx.trigger(element, element.matches("form") ? "submit" : "click");
 }
 
-/** onSubmit(form) runs when an answer sets out. */
-export function watchSending({ onSubmit }) {
+let refused = () => {};
+
+/** onSubmit(form) runs when an answer sets out, onRefused() when it came back for good and may be changed again. */
+export function watchSending({ onSubmit, onRefused }) {
+  refused = onRefused;
   document.addEventListener("click", (event) => {
     const control = event.target.closest("[data-frozen] :is(input, label, summary, a)");
-    if (control) event.preventDefault();
+    if (!control) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
   }, { capture: true });
 
   document.body.addEventListener("htmx:beforeRequest", (event) => {
@@ -44,9 +52,11 @@ export function watchSending({ onSubmit }) {
       return;
     }
     isOnTheWay = true;
-    if (!isAnswer(elt)) return;
-    onSubmit(elt);
-    stash.keep(itemOf(elt), elt, { submitting: true });
+    if (!elt.matches("form")) return;
+    if (isAnswer(elt)) {
+      onSubmit(elt);
+      stash.keep(itemOf(elt), elt, { submitting: true });
+    }
     freeze(itemOf(elt), true);
     saveState("busy", "Saving");
   });
@@ -57,10 +67,10 @@ export function watchSending({ onSubmit }) {
     const { elt, xhr } = event.detail;
     const item = itemOf(elt);
     if (!item || event.detail.isError || xhr.status === 204) return;
-    if (xhr.status === 409 && xhr.responseText.includes('data-conflict="person"')) {
+    if (xhr.status === 409 && isConflict(xhr.responseText)) {
       event.detail.shouldSwap = false;
       anotherPerson(elt);
-    } else if (!/\sid="item"/.test(xhr.responseText)) {
+    } else if (!isItem(xhr.responseText)) {
       // Not an item: a sign-in page that a redirect led to, or a proxy's own page. It must not replace the answer.
       event.detail.shouldSwap = false;
       failed(elt, xhr.responseText.includes('data-page="sign-in"') ? 401 : 502);
@@ -107,6 +117,8 @@ function failed(elt, status) {
     backoff.later(again);
   } else {
     freeze(item, false);
+    stash.holdBack(item.dataset.person, item.dataset.token);
+    refused();
     saveState("bad", "Not submitted");
     notice(`The server did not take this (${status}). Your answer is kept on this page.`, again);
   }
@@ -138,13 +150,14 @@ export async function sendWaiting(item) {
     body.set("client_key", one.clientKey);
     body.set("csrfmiddlewaretoken", document.querySelector("input[name=csrfmiddlewaretoken]").value);
     try {
-      const response = await fetch(one.url, { method: "POST", body, redirect: "manual", headers: { Accept: "text/html" } });
-      if (response.ok || response.type === "opaqueredirect") {
+      const response = await fetch(one.url, { method: "POST", body, headers: { "HX-Request": "true" } });
+      const text = await response.text();
+      if (response.ok && isItem(text)) {
         stash.drop(item.dataset.person, one.token);
         saveState("good", `Saved ${clock()}`);
-      } else if (response.status === 409) {
-        stash.drop(item.dataset.person, one.token);
-        notice("An answer to an earlier item came too late: that item is no longer open for you.");
+      } else if ((response.status === 409 && !isConflict(text)) || response.status === 404) {
+        stash.holdBack(item.dataset.person, one.token);
+        notice("An answer to an earlier item came too late: that item is no longer open for you. Its text stays in this tab.");
       }
     } catch {
       return; // Still away: the next item tries again.

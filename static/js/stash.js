@@ -3,6 +3,7 @@
 const PREFIX = "goldpanel:answer:";
 // Not the person's words: they belong to the page as it was sent.
 const OF_THE_PAGE = new Set(["csrfmiddlewaretoken", "person", "client_key", "draft_version"]);
+const isWords = ([name]) => name !== "active_seconds";
 
 const keyOf = (person, token) => `${PREFIX}${person}:${token}`;
 
@@ -12,13 +13,9 @@ export function answerOf(form) {
 
 /** submitting: the person has pressed Submit, and nobody knows yet whether it arrived. */
 export function keep(item, form, { submitting = false } = {}) {
-  const kept = { answer: answerOf(form), clientKey: form.elements.client_key.value, url: form.action, submitting };
-  try {
-    sessionStorage.setItem(keyOf(item.dataset.person, item.dataset.token), JSON.stringify(kept));
-  } catch (problem) {
-    // Full or forbidden: the page itself still holds the words, and the state in the head stays honest.
-    console.warn("The browser keeps nothing for this tab:", problem.name);
-  }
+  const { client_key: clientKey } = form.elements;
+  const one = { answer: answerOf(form), clientKey: clientKey.value, url: form.action, submitting };
+  write(keyOf(item.dataset.person, item.dataset.token), one);
 }
 
 export function kept(item) {
@@ -27,6 +24,12 @@ export function kept(item) {
 
 export function drop(person, token) {
   forget(keyOf(person, token));
+}
+
+/** The server has refused it for good: the words stay in the tab, but are not sent again by themselves. */
+export function holdBack(person, token) {
+  const name = keyOf(person, token);
+  write(name, { ...read(name), submitting: false });
 }
 
 /** Submissions of this person for other items that were never acknowledged: [{token, answer, clientKey, url}]. */
@@ -38,23 +41,17 @@ export function waiting(person, exceptToken) {
     .filter((one) => one.submitting);
 }
 
-/** Puts kept words back into the form; tells whether that changed anything. */
+/** Puts kept words and the time they took back into the form; tells whether that changed any word. */
 export function restore(form, answer) {
-  const before = JSON.stringify(answerOf(form));
-  const values = Map.groupBy ? Map.groupBy(answer, ([name]) => name) : grouped(answer);
+  const words = () => JSON.stringify(answerOf(form).filter(isWords));
+  const before = words();
   for (const control of form.elements) {
     if (!control.name || OF_THE_PAGE.has(control.name)) continue;
-    const given = (values.get(control.name) ?? []).map(([, value]) => value);
+    const given = answer.filter(([name]) => name === control.name).map(([, value]) => value);
     if (control.type === "radio" || control.type === "checkbox") control.checked = given.includes(control.value);
     else if (given.length) [control.value] = given;
   }
-  return JSON.stringify(answerOf(form)) !== before;
-}
-
-function grouped(pairs) {
-  const map = new Map();
-  for (const pair of pairs) map.set(pair[0], [...(map.get(pair[0]) ?? []), pair]);
-  return map;
+  return words() !== before;
 }
 
 function names() {
@@ -62,6 +59,15 @@ function names() {
     return Object.keys(sessionStorage);
   } catch {
     return [];
+  }
+}
+
+function write(name, one) {
+  try {
+    sessionStorage.setItem(name, JSON.stringify(one));
+  } catch (problem) {
+    // Full or forbidden: the page itself still holds the words, and the state in the head stays honest.
+    console.warn("The browser keeps nothing for this tab:", problem.name);
   }
 }
 

@@ -3,12 +3,13 @@
 import { Activity, inWords } from "./activity.js";
 import { asDialog } from "./dialogs.js";
 import { Draft } from "./drafts.js";
-import { dealKeys, isTyping, listen, openDialog } from "./keys.js";
+import { dealKeys, listen } from "./keys.js";
 import { isUnacknowledged, send, sendWaiting, watchSending } from "./sending.js";
-import { announce, notice, saveState } from "./status.js";
+import { announce, notice } from "./status.js";
 import * as stash from "./stash.js";
 
 const work = document.getElementById("work");
+const IS_MAC = /Mac|iPhone|iPad/.test(navigator.platform);
 const guidelines = document.getElementById("guidelines");
 const itemNow = () => document.getElementById("item");
 const formNow = () => document.getElementById("answer-form");
@@ -30,12 +31,9 @@ function show({ isFirst }) {
   shown.draft = new Draft(item, form);
   shown.openSkip = prepareSkip(item);
   dealKeys(form);
+  if (IS_MAC) item.querySelector("[data-key-submit]").textContent = "⌘ ⏎";
   const kept = stash.kept(item);
-  if (kept && !isFirst && !kept.submitting && item.querySelector("[aria-invalid]")) {
-    // The server has sent these very words back with a remark.
-  } else if (kept && stash.restore(form, kept.answer) && !kept.submitting) {
-    shown.draft.changed();
-  }
+  if (kept && stash.restore(form, kept.answer) && !kept.submitting) shown.draft.changed();
   shown.activity = new Activity({
     idleSeconds: Number(work.dataset.idleSeconds),
     seconds: Number(form.elements.active_seconds.value),
@@ -48,8 +46,8 @@ function show({ isFirst }) {
   form.querySelectorAll("[data-max-length]").forEach(count);
   focusOn(firstField(form), { isFirst });
   if (!isFirst) announce(item.querySelector(".alert.is-bad, .field-error")?.textContent ?? `Next item: ${item.dataset.headline}`);
-  if (kept?.submitting && isFirst) {
-    // The page was reloaded while an answer was on its way: the same answer under the same key.
+  if (kept?.submitting) {
+    // The page was left while this answer was on its way: the same answer under the same key.
     form.elements.client_key.value = kept.clientKey;
     send(form);
   }
@@ -115,6 +113,7 @@ watchSending({
     shown.draft?.stop();
     form.elements.active_seconds.value = shown.activity?.seconds ?? 0;
   },
+  onRefused: () => shown.draft?.resume(),
 });
 
 // After settling: ids are in place, and the swap is over for htmx too.
@@ -146,9 +145,5 @@ window.addEventListener("beforeunload", (event) => {
   // The tab keeps the words over a reload, but not over its own end.
   if (isUnacknowledged()) event.preventDefault();
 });
-
-if (/Mac|iPhone|iPad/.test(navigator.platform)) {
-  for (const cap of document.querySelectorAll("[data-key-submit]")) cap.textContent = "⌘ ⏎";
-}
 
 show({ isFirst: true });
