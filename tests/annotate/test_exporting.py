@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
