@@ -191,7 +191,7 @@ def back_off_seconds(attempt: int, *, retry_after: float | None, draw: float) ->
 
 _SECRET_SHAPES = re.compile(
     r"(?i)\b(bearer|basic)\s+[\w.~+/=-]{6,512}"
-    r"|\b(?:sk|pk|rk|key|hf|gsk|xai)[-_][\w*.-]{6,512}"
+    r"|\b(?:sk|pk|rk|hf|gsk|xai)[-_][\w*.-]{6,512}"
     r"|(?<=//)[^\s/@]{1,512}@"
 )
 _SHARED_RUN = 8
