@@ -19,8 +19,11 @@ from evaluation.prompts.templates import ChatTemplate
 from evaluation.storable import shorten
 
 
-class ItemTimeUp(Exception):
-    """Raised by the timer, in the middle of rendering an item."""
+class ItemTimeUp(BaseException):
+    """Raised by the timer, in the middle of rendering an item.
+
+    No Exception: Jinja2 swallows those while it works out the constants of a template, and the timer rings only once.
+    """
 
 
 # What a template's own expressions may raise: 1/0, 'a' + 1, x['no such key'], a recursive macro.
