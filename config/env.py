@@ -130,17 +130,18 @@ def _key(text: str) -> str:
 
 
 def _database_url(text: str) -> str:
+    expected = "expected postgres://user:password@host:5432/name, or sqlite:///path/to/file"
     try:
         parts = urlsplit(text)
         _ = parts.port
     except ValueError:
-        raise ValueError("expected an address such as postgres://user:password@host:5432/name") from None
+        raise ValueError(expected) from None
     named = len(parts.path) > 1
     if parts.scheme in {"postgres", "postgresql"} and parts.hostname and named:
         return text
     if parts.scheme == "sqlite" and not parts.netloc and named and not text.endswith(":memory:"):
         return text
-    raise ValueError("expected postgres://user:password@host:5432/name, or sqlite:///path/to/file")
+    raise ValueError(expected)
 
 
 def _redis_url(text: str) -> str:

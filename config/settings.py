@@ -191,9 +191,9 @@ USE_TZ = True
 
 # Files
 STATIC_URL = "/static/"
-STATIC_ROOT = DATA / "static"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 # Only production collects static files; elsewhere they are served from where they lie.
+STATIC_ROOT = DATA / "static" if PRODUCTION else None
 WHITENOISE_USE_FINDERS = not PRODUCTION
 WHITENOISE_AUTOREFRESH = DEBUG
 STORAGES = {

@@ -40,7 +40,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Deselect what belongs to the other pair of services; a skip would look like something left undone."""
     on_services = bool(settings.REDIS_URL) and connection.vendor == "postgresql"
-    kept, deselected = [], []
+    kept: list[pytest.Item] = []
+    deselected: list[pytest.Item] = []
     for item in items:
         names = {marker.name for marker in item.iter_markers()}
         wrong_pair = ("embedded" if on_services else "services") in names
@@ -80,7 +81,7 @@ def _flushing_may_empty_the_event_table() -> Iterator[None]:
 
     from annotate import append_only
 
-    flush = TransactionTestCase._fixture_teardown
+    flush = TransactionTestCase._fixture_teardown  # type: ignore[attr-defined]
 
     def flush_without_triggers(self: TransactionTestCase) -> None:
         append_only.remove(connection)

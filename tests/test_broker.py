@@ -44,7 +44,7 @@ def queue() -> Iterator[Path]:
 @pytest.fixture
 def start_worker(queue: Path) -> Iterator[Callable[[], subprocess.Popen[bytes]]]:
     """Start a real worker; all of them are killed, with their pools, when the test ends."""
-    workers = []
+    workers: list[subprocess.Popen[bytes]] = []
 
     def start() -> subprocess.Popen[bytes]:
         command = worker_command(2, name=f"bells{len(workers)}", extra=["--include", "tests.bell_tasks"])

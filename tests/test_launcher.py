@@ -1,0 +1,263 @@
+"""The launcher: what it says on an old Python, that nothing outlives it, what the doctor and the last line say."""
+
+from __future__ import annotations
+
+import ast
+import os
+import signal
+import socket
+import subprocess
+import sys
+import textwrap
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from config import processes as processes_module
+from config.env import PROJECT
+from config.launcher import HELP
+from config.processes import Processes
+from config.testing import Tally, clean_environment
+
+# A child with a child of its own, as the web server and the worker are; it prints both pids and waits.
+FAMILY = """
+import os, subprocess, sys, time
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+with open(sys.argv[1] + ".part", "w") as file:
+    file.write(f"{os.getpid()} {child.pid}")
+os.rename(sys.argv[1] + ".part", sys.argv[1])
+time.sleep(600)
+"""
+STUBBORN = f"import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)\n{FAMILY}"
+
+
+def wait_until(condition: Callable[[], bool], seconds: float = 20) -> bool:
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if condition():
+            return True
+        time.sleep(0.05)
+    return condition()
+
+
+def runs(pid: int) -> bool:
+    return psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+
+
+def family_of(path: Path) -> list[int]:
+    assert wait_until(path.exists)
+    return [int(pid) for pid in path.read_text().split()]
+
+
+def test_the_bootstrap_can_be_read_by_an_old_python():
+    ast.parse((PROJECT / "goldpanel").read_text(), feature_version=(3, 6))
+
+
+def test_an_old_python_is_told_what_to_install():
+    # The bootstrap asks sys.version_info; the PATH offers no newer Python.
+    code = "import runpy, sys; sys.version_info = (3, 9, 2); runpy.run_path('goldpanel', run_name='__main__')"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=PROJECT, env={"PATH": ""}, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert "needs Python 3.11 or newer" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_every_command_has_a_line_of_help():
+    done = launcher("help")
+    assert done.stdout.strip() == HELP
+    for command in ("demo", "serve", "worker", "scheduler", "manage", "doctor", "test", "help"):
+        assert f"\n  {command} " in HELP
+
+
+def test_an_unknown_command_is_refused_with_the_list():
+    done = launcher("srve")
+    assert done.returncode == 2
+    assert "no command 'srve'" in done.stderr
+    assert "./goldpanel COMMAND" in done.stderr
+
+
+def test_bad_settings_end_every_command_with_their_names(tmp_path):
+    for command in ("demo", "serve", "worker", "doctor"):
+        done = launcher(command, GOLDPANEL_DATA=str(tmp_path), GOLDPANEL_WEB_THREADS="many")
+        assert done.returncode == 1
+        assert "GOLDPANEL_WEB_THREADS: expected a whole number" in done.stdout + done.stderr
+        assert "Traceback" not in done.stderr
+
+
+def test_the_demo_refuses_an_installation_in_production(tmp_path):
+    done = launcher("demo", GOLDPANEL_DATA=str(tmp_path), GOLDPANEL_MODE="production")
+    assert done.returncode == 1
+    assert "set up for production" in done.stdout
+
+
+def test_children_and_their_children_are_stopped_together(tmp_path):
+    with Processes(os.environ, tmp_path / "log") as processes:
+        for name in ("one", "two"):
+            processes.start(name, [sys.executable, "-c", FAMILY, str(tmp_path / name)])
+        pids = family_of(tmp_path / "one") + family_of(tmp_path / "two")
+        assert all(runs(pid) for pid in pids)
+        assert processes.ended() is None
+    assert len(pids) == 4
+    assert wait_until(lambda: not any(runs(pid) for pid in pids), 2)
+
+
+def test_a_child_that_ignores_the_request_is_killed(tmp_path, monkeypatch):
+    monkeypatch.setattr(processes_module, "PATIENCE_SECONDS", 0.5)
+    with Processes(os.environ) as processes:
+        processes.start("stubborn", [sys.executable, "-c", STUBBORN, str(tmp_path / "pids")])
+        pids = family_of(tmp_path / "pids")
+    assert wait_until(lambda: not any(runs(pid) for pid in pids), 2)
+
+
+def test_the_guard_stops_the_children_of_a_killed_launcher(tmp_path):
+    code = f"""
+        import os, sys, time
+        from config.processes import Processes
+        with Processes(os.environ) as processes:
+            processes.start("one", [sys.executable, "-c", {FAMILY!r}, {str(tmp_path / "pids")!r}])
+            time.sleep(600)
+    """
+    parent = subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)], cwd=PROJECT)
+    pids = family_of(tmp_path / "pids")
+    parent.kill()
+    parent.wait()
+    assert wait_until(lambda: not any(runs(pid) for pid in pids))
+
+
+def test_a_child_that_ends_by_itself_is_noticed_with_its_last_words(tmp_path):
+    with Processes(os.environ, tmp_path) as processes:
+        processes.start("web", [sys.executable, "-c", "print('the port is taken'); raise SystemExit(3)"])
+        assert wait_until(lambda: processes.ended() == "web")
+        assert processes.children["web"].returncode == 3
+        assert processes.last_words("web") == "the port is taken"
+
+
+def environment_of(**more: str) -> dict[str, str]:
+    return clean_environment(Path("unused")) | {"DJANGO_SETTINGS_MODULE": "config.settings"} | more
+
+
+def launcher(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "config.launcher", *arguments],
+        cwd=PROJECT,
+        env=environment_of(**environment),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[bytes], str, dict[str, str]]]:
+    """A running `./goldpanel serve` on SQLite and files: the launcher, its address, its environment."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    environment = environment_of(GOLDPANEL_DATA=str(tmp_path), GOLDPANEL_PORT=str(port), GOLDPANEL_WEB_PROCESSES="1")
+    command = [sys.executable, "-m", "config.launcher", "serve"]
+    process = subprocess.Popen(command, cwd=PROJECT, env=environment)
+    yield process, f"http://127.0.0.1:{port}/", environment
+    process.terminate()
+    process.wait(timeout=30)
+
+
+def answers(address: str) -> bool:
+    try:
+        with urllib.request.urlopen(address, timeout=5) as response:
+            return response.status == 200
+    except OSError:
+        return False
+
+
+def test_serve_answers_runs_a_worker_and_leaves_nothing_behind(served):
+    launched, address, environment = served
+    assert wait_until(lambda: answers(address), 60)
+    # The doctor's word for it: a database that is up to date, a broker, and a worker that was heard.
+    assert wait_until(lambda: launcher("doctor", **environment).returncode == 0, 60)
+    family = psutil.Process(launched.pid).children(recursive=True)
+    assert len(family) >= 5  # the guard, the web server and its process, the worker, the scheduler
+    launched.send_signal(signal.SIGINT)
+    assert launched.wait(timeout=30) == 0
+    assert not any(process.is_running() and process.status() != psutil.STATUS_ZOMBIE for process in family)
+    assert not answers(address)
+
+
+def test_the_doctor_says_what_to_do_on_a_fresh_machine(tmp_path):
+    done = launcher("doctor", GOLDPANEL_DATA=str(tmp_path))
+    assert done.returncode == 1
+    lines = done.stdout.splitlines()
+    assert any(line.startswith("ok       Python: 3.") for line in lines)
+    assert any(line.startswith("PROBLEM  database: sqlite, reachable,") for line in lines)
+    assert any("-> ./goldpanel manage migrate" in line for line in lines)
+    assert any(line.startswith("ok       broker: files in the data folder, 0 bells waiting") for line in lines)
+
+
+def test_the_doctor_names_services_that_do_not_answer(tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    done = launcher(
+        "doctor",
+        GOLDPANEL_DATA=str(tmp_path),
+        DATABASE_URL=f"postgres://nobody@127.0.0.1:{port}/none",
+        REDIS_URL=f"redis://127.0.0.1:{port}/0",
+    )
+    assert done.returncode == 1
+    assert "PROBLEM  database: no answer from 127.0.0.1" in done.stdout
+    assert "-> check DATABASE_URL" in done.stdout
+    assert "PROBLEM  broker: Redis" in done.stdout
+    assert "Traceback" not in done.stderr
+
+
+def test_the_last_line_adds_up_what_every_run_reported(tmp_path):
+    report = tmp_path / "report.xml"
+    # Ten tests: one failed, one broke in its set-up, two were skipped, so six passed.
+    report.write_text('<testsuites><testsuite tests="10" failures="1" errors="1" skipped="2"/></testsuites>')
+    tally = Tally()
+    tally.count_report(report)
+    tally.count_check("types", True)
+    tally.count_check("migrations", False)
+    tally.count_report(tmp_path / "a run that died.xml")
+    assert (tally.passed, tally.failed, tally.skipped) == (7, 4, 2)
+
+
+def test_a_developers_settings_change_no_test(monkeypatch, tmp_path):
+    monkeypatch.setenv("GOLDPANEL_MODE", "production")
+    monkeypatch.setenv("DATABASE_URL", "postgres://somewhere/else")
+    environment = clean_environment(tmp_path)
+    assert not {"GOLDPANEL_MODE", "DATABASE_URL"} & environment.keys()
+    assert environment["GOLDPANEL_ENV_FILE"] == ""
+    assert environment["PATH"] == os.environ["PATH"]
+
+
+SKIPPING = """
+import pytest
+
+def test_skipped():
+    pytest.skip("no browser here")
+
+@pytest.mark.shared_data
+def test_records(shared_path):
+    shared_path("data")
+
+def test_unmarked(shared_path):
+    shared_path("data")
+"""
+
+
+@pytest.mark.parametrize(("ci", "outcome"), [("true", "1 failed, 1 skipped, 1 error"), ("", "2 skipped, 1 error")])
+def test_in_ci_only_absent_records_may_be_skipped(tmp_path, ci, outcome):
+    (tmp_path / "test_it.py").write_text(SKIPPING)
+    # The error is test_unmarked: whoever uses the records says so by the marker.
+    environment = environment_of(CI=ci, GOLDPANEL_SHARED=str(tmp_path / "absent"))
+    options = ["-p", "tests.conftest", "-c", str(PROJECT / "pyproject.toml"), "-p", "no:cacheprovider"]
+    command = [sys.executable, "-m", "pytest", *options, str(tmp_path / "test_it.py")]
+    environment["DJANGO_SETTINGS_MODULE"] = "tests.settings"
+    done = subprocess.run(command, cwd=PROJECT, env=environment, capture_output=True, text=True, check=False)
+    assert f"= {outcome}" in done.stdout.splitlines()[-1]
+    assert "must be marked shared_data" in done.stdout
