@@ -1,4 +1,4 @@
-"""The commands of ./goldpanel, run inside the project's environment."""
+"""The commands of ./goldpanel (listed there), run inside the project's environment."""
 
 from __future__ import annotations
 
@@ -19,21 +19,6 @@ from typing import NoReturn
 from config.env import PROJECT, SettingsInvalid, load_env_file, read_settings
 from config.processes import MANAGE, Processes, scheduler_command, web_command, worker_command
 
-HELP = """\
-./goldpanel COMMAND
-
-  demo               a project to try everything with: web server, worker and scheduler; prints address and codes
-  demo --headless    the same job without a browser: sample answers, two baselines, the report; then ends
-  serve              the web server with a worker and a scheduler; --web-only where those run elsewhere
-  worker             a worker that runs models, imports and reports; any number, on any machine
-  scheduler          rings the workers for what is due; two are harmless
-  manage ...         Django's commands, such as `manage migrate` and `manage createsuperuser`
-  doctor             looks at Python, settings, database, broker, worker, disk and browser; says what to do
-  test ...           sets up and runs every check and test; arguments go to pytest
-  help               this text
-
-Settings are environment variables or lines in .env: docs/settings.md."""
-
 
 def main(arguments: list[str]) -> int:
     command, rest = arguments[0], arguments[1:]
@@ -46,11 +31,8 @@ def main(arguments: list[str]) -> int:
         "doctor": doctor,
         "test": test,
     }
-    if command in {"help", "--help", "-h"}:
-        print(HELP)
-        return 0
     if command not in commands:
-        print(f"There is no command {command!r}.\n\n{HELP}", file=sys.stderr)
+        print(f"There is no command {command!r}; ./goldpanel help lists them.", file=sys.stderr)
         return 2
     try:
         return commands[command](rest)
