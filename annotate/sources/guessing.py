@@ -67,7 +67,8 @@ def guess_mapping(
     """A mapping to confirm or change; it never shows people a column that looks like gold.
 
     columns: in file order. sample: the more the better for labels, some hundred are enough. label_fields: the answer
-    fields whose gold is looked for. join_column: the column that named the table joined to each record. Without a column that is surely an id, id_column is None.
+    fields whose gold is looked for. join_column: the one that named the table joined to each record, which makes the
+    groups. Without a column that is surely an id, id_column is None.
     """
     by_name = {_folded(column): column for column in reversed(columns)}
     values = {column: _values_of(column, sample) for column in columns}

@@ -217,7 +217,7 @@ def _safe_members(
     for info in infos:
         called = f"“{shortened(info.filename)}”"
         path = PurePosixPath(info.filename)
-        if path.is_absolute() or ".." in path.parts or "\\" in info.filename or ":" in info.filename:
+        if path.is_absolute() or ".." in path.parts or "\\" in info.filename or info.filename[1:2] == ":":
             raise SourceError(f"The ZIP has a file {called} whose path leads out of it; pack it again without.")
         if (info.external_attr >> 16) & 0o170000 not in (0, 0o100000, 0o040000):
             raise SourceError(f"The ZIP has a link or device {called}; pack the files themselves.")

@@ -190,15 +190,17 @@ class _Window:
                 is_cut = fault.msg.startswith("Unterminated") or fault.pos >= len(self._text) - _CUT_MARGIN
                 if is_cut and len(self._text) - self._position > max_bytes:
                     raise too_large(max_bytes, line=self.line, row=row) from fault
-                if is_cut and self._read_more():
+                if is_cut and not self._is_complete:
+                    self._read_more()
                     continue
                 line, column = self._place_of(fault.pos)
                 raise broken_json(fault.msg, line=line, column=column) from fault
             except RefusedValue as fault:
                 place = (self.line, None) if fault.position is None else self._place_of(fault.position)
                 raise SourceError(fault.problem, line=place[0], column=place[1], row=row, field=fault.field) from fault
-            # A number at the very end may go on in what was not read yet.
-            if end == len(self._text) and self._read_more():
+            # A number at the very end may go on in what was not read yet; "1.5e+" is decoded up to the 5.
+            if len(self._text) - end <= 2 and not self._is_complete:
+                self._read_more()
                 continue
             if is_larger(self._text[self._position : end], max_bytes):
                 raise too_large(max_bytes, line=self.line, row=row)
