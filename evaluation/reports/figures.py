@@ -1,0 +1,453 @@
+"""Every number of a report, from the arrays of a comparison. No Django, no rounding, no per cent.
+
+One Figure is one row of figures.csv. People and runs pass through the same functions as columns of scores; two
+denominators stand side by side, and what neither counts is a figure of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from statistics import stdev
+from typing import Any
+
+import numpy as np
+
+from evaluation.reports.comparison import Comparison, RunSide, Side
+from evaluation.stats import (
+    TOO_FEW,
+    Bootstrap,
+    Coefficient,
+    Estimate,
+    Interval,
+    Ratings,
+    all_coefficients,
+    count_missing_as_wrong,
+    leave_one_out,
+    macro_f1,
+    mean_person,
+    mean_person_difference,
+    vote_of_k,
+)
+
+# Below this a stratum's figure says more about chance than about the stratum.
+MIN_STRATUM_ITEMS = 20
+NO_STRATUM = "(none)"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One number with its circumstances.
+
+    section: accuracy, difference, leave_one_out, agreement, votes, outcomes, person, breakdown. row: whose number it
+    is. measure: a scorer, a coefficient, an outcome. denominator: "all" (an answer that is missing counts as not
+    right) or "answered". value: a proportion, a difference of proportions or a coefficient, None when undefined for
+    the reason in `undefined`. count: of `n`, for shares of countable things. n: what was averaged (answers, or items
+    for coefficients and votes). n_left_out: what could have been counted there and was not. sd: over people, or over
+    repeats.
+    """
+
+    section: str
+    row: str
+    who: str
+    label: str
+    measure: str
+    denominator: str = ""
+    stratum: str = ""
+    stratum_value: str = ""
+    value: float | None = None
+    lower: float | None = None
+    upper: float | None = None
+    count: int | None = None
+    n: int = 0
+    n_items: int = 0
+    n_left_out: int = 0
+    n_people: int = 0
+    n_roots: int = 0
+    sd: float | None = None
+    undefined: str = ""
+    level: float | None = None
+    method: str = ""
+    n_resamples: int | None = None
+    seed: int | None = None
+    run: int | None = None
+    is_primary: bool = False
+    is_exploratory: bool = False
+    note: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+FIGURE_COLUMNS = tuple(field.name for field in fields(Figure))
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of the report: its name, its words, and who it is about."""
+
+    row: str
+    who: str
+    label: str
+    run: int | None = None
+
+
+PEOPLE_MEAN = Row("people_mean", "people", "People, mean person")
+PEOPLE_POOLED = Row("people_pooled", "people", "People, all answers pooled")
+LEAVE_ONE_OUT = Row("people_leave_one_out", "people", "One person against the vote of the others")
+
+
+def run_row(run: RunSide) -> Row:
+    return Row(f"run_{run.run}", "model", run.name, run.run)
+
+
+def all_figures(
+    comparison: Comparison,
+    *,
+    scorers: Sequence[str],
+    primary_scorer: str,
+    primary_run: int | None,
+    bootstrap: Bootstrap,
+    progress: Callable[[], None] = lambda: None,
+) -> list[Figure]:
+    """Every figure of a report, in the order of its sections. progress: called between the longer steps."""
+    found: list[Figure] = []
+    for scorer in scorers:
+        found += accuracy_figures(comparison, scorer=scorer, bootstrap=bootstrap)
+        progress()
+    if comparison.gold_classes is not None:
+        found += macro_f1_figures(comparison, bootstrap=bootstrap)
+        progress()
+    for scorer in scorers:
+        for figure in difference_figures(comparison, scorer=scorer, bootstrap=bootstrap):
+            is_primary = scorer == primary_scorer and figure.run == primary_run and figure.denominator == "all"
+            found.append(replace(figure, is_primary=is_primary and primary_run is not None))
+        progress()
+    found += leave_one_out_figures(comparison, bootstrap=bootstrap)
+    found += agreement_figures(comparison, bootstrap=bootstrap)
+    progress()
+    found += vote_figures(comparison)
+    found += outcome_figures(comparison)
+    found += person_figures(comparison, scorer=primary_scorer)
+    for figure in breakdown_figures(comparison, scorer=primary_scorer, bootstrap=bootstrap):
+        found.append(figure)
+        progress()
+    return found
+
+
+def accuracy_figures(comparison: Comparison, *, scorer: str, bootstrap: Bootstrap) -> list[Figure]:
+    """Mean person, pooled answers, vote of k and every run, by both denominators."""
+    people = comparison.people
+    found = _mean_figures(comparison, people, PEOPLE_MEAN, scorer=scorer, bootstrap=bootstrap)
+    pooled = mean_person(
+        people.scores[scorer], offered=people.offered, roots=comparison.roots, bootstrap=bootstrap
+    ).pooled
+    found.append(_from_estimate("accuracy", PEOPLE_POOLED, scorer, pooled, denominator="answered"))
+    answered_by_people = people.offered.any(axis=1)
+    votes = vote_of_k(
+        people.labels, people.scores[scorer], scorable=answered_by_people, roots=comparison.roots, bootstrap=bootstrap
+    )
+    n_answers = int(((people.labels >= 0) & answered_by_people[:, np.newaxis]).sum())
+    row = Row("people_vote", "people", f"People, vote of {_votes_words(votes.votes_per_item)}")
+    for denominator, estimate in (("all", votes.all_items), ("answered", votes.resolved)):
+        figure = _from_estimate("accuracy", row, scorer, estimate, denominator=denominator)
+        found.append(replace(figure, n=n_answers, n_people=len(people.names)))
+    for run in comparison.runs:
+        found += _mean_figures(comparison, run, run_row(run), scorer=scorer, bootstrap=bootstrap)
+    return found
+
+
+def macro_f1_figures(comparison: Comparison, *, bootstrap: Bootstrap) -> list[Figure]:
+    """Macro-F1 over the declared labels and over the labels in gold; what is no label costs recall of its gold."""
+    assert comparison.gold_classes is not None
+    n_classes = len(comparison.classes)
+    n_several = int((comparison.has_gold & (comparison.gold_classes < 0)).sum())
+    note = f"{n_several} items with several gold labels left out" if n_several else ""
+    found = []
+    for side, row in _sides(comparison):
+        for denominator, unparsed in (("all", "wrong"), ("answered", "left_out")):
+            result = macro_f1(
+                comparison.gold_classes,
+                side.labels,
+                n_classes,
+                offered=side.offered,
+                unparsed=unparsed,  # type: ignore[arg-type]
+                roots=comparison.roots,
+                bootstrap=bootstrap,
+            )
+            for estimate in (result.all_declared, result.gold_classes):
+                figure = _from_estimate("accuracy", row, estimate.name, estimate, denominator=denominator)
+                found.append(replace(figure, note=_joined(figure.note, note)))
+    return found
+
+
+def difference_figures(comparison: Comparison, *, scorer: str, bootstrap: Bootstrap) -> list[Figure]:
+    """Each run minus the mean person, on exactly the items that both have a score for.
+
+    Where an answer is missing, "all" counts it as not right on both sides, and "answered" leaves the item out.
+    """
+    people = comparison.people
+    filled = count_missing_as_wrong(people.scores[scorer], people.offered)
+    found = []
+    for run in comparison.runs:
+        for denominator, persons, model in (
+            ("all", filled, count_missing_as_wrong(run.scores[scorer], run.offered)),
+            ("answered", people.scores[scorer], run.scores[scorer]),
+        ):
+            estimate = mean_person_difference(persons, model, roots=comparison.roots, bootstrap=bootstrap)
+            figure = _from_estimate("difference", run_row(run), scorer, _negated(estimate), denominator=denominator)
+            found.append(figure)
+    return found
+
+
+def leave_one_out_figures(comparison: Comparison, *, bootstrap: Bootstrap) -> list[Figure]:
+    """Each person, and each run's first answer, against the vote of the same n - 1 others. Gold plays no part."""
+    labels, roots = comparison.people.labels, comparison.roots
+    measure = "equals_vote_of_others"
+    alone = leave_one_out(labels, roots=roots, bootstrap=bootstrap)
+    found = [_from_estimate("leave_one_out", LEAVE_ONE_OUT, measure, alone.person)]
+    for run in comparison.runs:
+        result = leave_one_out(labels, run.labels[:, 0], roots=roots, bootstrap=bootstrap)
+        note = "first of its repeats" if run.labels.shape[1] > 1 else ""
+        if result.model is None or result.difference is None:
+            continue
+        for name, estimate in ((measure, result.model), (f"{measure}_difference", _negated(result.difference))):
+            figure = _from_estimate("leave_one_out", run_row(run), name, estimate)
+            found.append(replace(figure, note=_joined(figure.note, note)))
+    return found
+
+
+def agreement_figures(comparison: Comparison, *, bootstrap: Bootstrap) -> list[Figure]:
+    """Every coefficient among people, from the counted answers of round one, with or without gold."""
+    ratings = Ratings.from_labels(comparison.people.labels, comparison.roots)
+    row = Row("people", "people", "Agreement among people")
+    return [_from_coefficient(row, coefficient) for coefficient in all_coefficients(ratings, bootstrap)]
+
+
+def vote_figures(comparison: Comparison) -> list[Figure]:
+    """How the votes ended, over all items that somebody was asked about: ties are told, and nobody's answer."""
+    from evaluation.stats import majority_votes
+
+    labels = comparison.people.labels
+    asked = (labels >= 0).any(axis=1)
+    votes = majority_votes(labels[asked])
+    row = Row("people", "people", "Votes")
+    n_items = int(asked.sum())
+    return [
+        _share("votes", row, str(status), votes.statuses.count(status), n_items)
+        for status in dict.fromkeys(["unanimous", "majority", "plurality", "tie", *votes.statuses])
+    ]
+
+
+def outcome_figures(comparison: Comparison) -> list[Figure]:
+    """What came of every question to a person or model, also where the figures leave it out."""
+    found = []
+    for side, row in _sides(comparison):
+        total = sum(side.outcomes.values())
+        row = replace(row, row="people", label="People") if row is PEOPLE_MEAN else row
+        found += [_share("outcomes", row, outcome, n, total) for outcome, n in side.outcomes.items()]
+    return found
+
+
+def person_figures(comparison: Comparison, *, scorer: str) -> list[Figure]:
+    """Each person alone, by both denominators, without interval: for reading beside the mean."""
+    people = comparison.people
+    means = mean_person(people.scores[scorer], offered=people.offered, people=people.names).per_person
+    return [
+        Figure(
+            section="person",
+            row=f"person_{mean.person}",
+            who="people",
+            label=mean.person,
+            measure=scorer,
+            denominator=denominator,
+            value=value,
+            n=n,
+            n_items=n,
+            n_people=1,
+            undefined="" if value is not None else "no_trials",
+            is_exploratory=True,
+        )
+        for mean in means
+        for denominator, value, n in (
+            ("all", mean.all_items, mean.n_all),
+            ("answered", mean.answered, mean.n_answered),
+        )
+    ]
+
+
+def breakdown_figures(comparison: Comparison, *, scorer: str, bootstrap: Bootstrap) -> Iterator[Figure]:
+    """Mean person and every run by each stratum, with the items that have none, so that a breakdown adds up.
+
+    Exploratory. An item with two values of a stratum stands in both.
+    """
+    for name, values in strata_of(comparison).items():
+        for value in values:
+            items = items_of_stratum(comparison, name, value)
+            part = comparison.part(items)
+            n_items = int(part.has_gold.sum())
+            for side, row in _sides(part):
+                if n_items < MIN_STRATUM_ITEMS:
+                    figure = _few(row, scorer, n_items)
+                else:
+                    figure = _mean_figures(part, side, row, scorer=scorer, bootstrap=bootstrap)[0]
+                yield replace(figure, section="breakdown", stratum=name, stratum_value=value, is_exploratory=True)
+
+
+def strata_of(comparison: Comparison) -> dict[str, list[str]]:
+    """The strata's names in order of appearance, each with its values sorted and, last, "(none)" where some lack it."""
+    found: dict[str, set[str]] = {}
+    for pairs in comparison.strata:
+        for name, value in pairs:
+            found.setdefault(str(name), set()).add(str(value))
+    strata = {}
+    for name, values in found.items():
+        is_missing = any(all(str(other) != name for other, _ in pairs) for pairs in comparison.strata)
+        strata[name] = [*sorted(values), *([NO_STRATUM] if is_missing else [])]
+    return strata
+
+
+def items_of_stratum(comparison: Comparison, name: str, value: str) -> Any:
+    """Shape (n_items,): whether an item has this value of the stratum."""
+
+    def belongs(pairs: Sequence[Sequence[str]]) -> bool:
+        values = [str(found) for other, found in pairs if str(other) == name]
+        return not values if value == NO_STRATUM else value in values
+
+    return np.array([belongs(pairs) for pairs in comparison.strata], dtype=bool)
+
+
+def _sides(comparison: Comparison) -> list[tuple[Side, Row]]:
+    return [(comparison.people, PEOPLE_MEAN), *((run, run_row(run)) for run in comparison.runs)]
+
+
+def _mean_figures(comparison: Comparison, side: Side, row: Row, *, scorer: str, bootstrap: Bootstrap) -> list[Figure]:
+    """The mean over the columns of a side, over all that was offered and over what was answered."""
+    means = mean_person(
+        side.scores[scorer],
+        offered=side.offered,
+        roots=comparison.roots,
+        people=side.names,
+        bootstrap=bootstrap,
+        voices="people" if row.who == "people" else "repeats",
+    )
+    by_all = [mean.all_items for mean in means.per_person]
+    by_answered = [mean.answered for mean in means.per_person]
+    n_missing = means.answered.n_left_out
+    return [
+        replace(
+            _from_estimate("accuracy", row, scorer, means.all_items, denominator="all"),
+            sd=_sd(by_all),
+            note=_joined(
+                means.all_items.note, f"{n_missing} without an answer count as not right" if n_missing else ""
+            ),
+        ),
+        replace(_from_estimate("accuracy", row, scorer, means.answered, denominator="answered"), sd=_sd(by_answered)),
+    ]
+
+
+def _sd(values: Sequence[float | None]) -> float | None:
+    defined = [value for value in values if value is not None]
+    return stdev(defined) if len(defined) > 1 else None
+
+
+def _few(row: Row, scorer: str, n_items: int) -> Figure:
+    return Figure(
+        section="breakdown",
+        row=row.row,
+        who=row.who,
+        label=row.label,
+        run=row.run,
+        measure=scorer,
+        denominator="all",
+        n_items=n_items,
+        undefined=TOO_FEW,
+        note=f"fewer than {MIN_STRATUM_ITEMS} items",
+    )
+
+
+def _from_estimate(section: str, row: Row, measure: str, estimate: Estimate, *, denominator: str = "") -> Figure:
+    return Figure(
+        section=section,
+        row=row.row,
+        who=row.who,
+        label=row.label,
+        run=row.run,
+        measure=measure,
+        denominator=denominator,
+        value=estimate.value,
+        n=estimate.n,
+        n_items=estimate.n_items,
+        n_left_out=estimate.n_left_out,
+        n_people=estimate.n_people,
+        n_roots=estimate.n_roots,
+        undefined=estimate.undefined,
+        note=estimate.note,
+        **_interval(estimate.interval),
+    )
+
+
+def _from_coefficient(row: Row, coefficient: Coefficient) -> Figure:
+    return Figure(
+        section="agreement",
+        row=row.row,
+        who=row.who,
+        label=row.label,
+        measure=coefficient.name,
+        value=coefficient.value,
+        n=coefficient.n,
+        n_items=coefficient.n,
+        n_left_out=coefficient.n_left_out,
+        n_roots=coefficient.n_roots,
+        undefined=coefficient.undefined,
+        note=coefficient.note,
+        **_interval(coefficient.interval),
+    )
+
+
+def _share(section: str, row: Row, measure: str, count: int, total: int) -> Figure:
+    return Figure(
+        section=section,
+        row=row.row,
+        who=row.who,
+        label=row.label,
+        run=row.run,
+        measure=measure,
+        value=count / total if total else None,
+        count=count,
+        n=total,
+        undefined="" if total else "no_trials",
+    )
+
+
+def _interval(interval: Interval | None) -> dict[str, Any]:
+    if interval is None:
+        return {}
+    return {
+        "lower": interval.lower,
+        "upper": interval.upper,
+        "level": interval.level,
+        "method": interval.method,
+        "n_resamples": interval.n_resamples,
+        "seed": interval.seed,
+    }
+
+
+def _negated(estimate: Estimate) -> Estimate:
+    """Model minus person instead of person minus model: below zero where the model is worse."""
+    interval = estimate.interval
+    if interval is not None:
+        interval = replace(interval, lower=-interval.upper, upper=-interval.lower)
+    return replace(estimate, value=None if estimate.value is None else -estimate.value, interval=interval)
+
+
+def _votes_words(votes_per_item: Sequence[tuple[int, int]]) -> str:
+    """The numbers of votes that items have: "3", or "2 to 4"."""
+    numbers = [k for k, n_items in votes_per_item if n_items and k]
+    if not numbers:
+        return "k"
+    return str(numbers[0]) if len(numbers) == 1 else f"{min(numbers)} to {max(numbers)}"
+
+
+def _joined(*notes: str) -> str:
+    return "; ".join(note for note in notes if note)
