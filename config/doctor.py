@@ -8,13 +8,11 @@ import shutil
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 from config.env import SettingsInvalid, read_settings
 
-SILENT_AFTER = timedelta(minutes=2)
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 ENOUGH_BYTES = 2_000_000_000
 
@@ -113,15 +111,14 @@ def _broker() -> Finding:
 def _worker() -> Finding:
     from django.utils import timezone
 
-    from annotate.models import WorkerHeartbeat
+    from annotate.services.heartbeats import last_heard
 
     advice = "start one: ./goldpanel worker (demo and serve start one by themselves)"
-    last = WorkerHeartbeat.objects.filter(role="worker").order_by("-heard_at").first()
-    if last is None:
+    hearing = last_heard("worker")
+    if hearing.heard_at is None:
         return Finding("worker", "never heard from", advice)
-    silent = timezone.now() - last.heard_at
-    state = f"last heard from {max(0, int(silent.total_seconds()))} seconds ago"
-    return Finding("worker", state, advice if silent > SILENT_AFTER else "")
+    seconds = max(0, int((timezone.now() - hearing.heard_at).total_seconds()))
+    return Finding("worker", f"last heard from {seconds} seconds ago", advice if hearing.is_silent else "")
 
 
 def _disk(folder: Path) -> Finding:

@@ -58,7 +58,8 @@ def test_the_bootstrap_can_be_read_by_an_old_python():
 
 def test_an_old_python_is_told_what_to_install():
     # The bootstrap asks sys.version_info; the PATH offers no newer Python.
-    code = "import runpy, sys; sys.version_info = (3, 9, 2); sys.argv = ['goldpanel', 'demo']; runpy.run_path('goldpanel', run_name='__main__')"
+    code = "import runpy, sys; sys.version_info = (3, 9, 2); sys.argv = ['goldpanel', 'demo'];"
+    code += "runpy.run_path('goldpanel', run_name='__main__')"
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=PROJECT, env={"PATH": ""}, capture_output=True, text=True, check=False
     )
