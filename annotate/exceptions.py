@@ -33,6 +33,13 @@ class OtherPersonSignedIn(GoldpanelError):
     message = "Somebody else is signed in on this device now. Nothing was stored; your text is kept below."
 
 
+class AnswerBelongsElsewhere(GoldpanelError):
+    """The form that was filled in is not a form of this stage."""
+
+    http_status = 422
+    message = "This form does not belong to this stage. Load the page again; your text is kept below."
+
+
 class StageNotOpen(GoldpanelError):
     http_status = 409
     message = "This stage hands out no items at the moment."
@@ -68,6 +75,16 @@ class SignInRefused(GoldpanelError):
 class TooManyAttempts(GoldpanelError):
     http_status = 429
     message = "Too many wrong attempts from this address. Wait ten minutes, then try again."
+
+
+class PasswordRefused(GoldpanelError):
+    http_status = 422
+    message = "This name and password do not go together. Capital letters count in the password."
+
+
+class TooManyPasswords(GoldpanelError):
+    http_status = 429
+    message = "Too many wrong passwords for this name. Wait ten minutes, then try again."
 
 
 class InviteNotValid(GoldpanelError):

@@ -1,0 +1,198 @@
+"""The statements of the queue: one text for PostgreSQL and SQLite, apart from the clock and the row lock.
+
+Written by hand because an UPDATE that picks its row and returns it is one statement here and three with the ORM, and
+every answer pays for it. `ELIGIBLE` is the one place that says which items a person may get.
+Parameters: %(stage)s, %(person)s, and those of the language condition.
+"""
+
+from collections.abc import Sequence
+
+from django.db import connection
+
+# The person has not met the item in this stage, did not write it, and reads its language. A lease that ran out or was
+# taken back may be offered again: nothing was decided about the item.
+UNSEEN = """NOT EXISTS (
+    SELECT 1 FROM annotate_assignment seen
+    WHERE seen.stage_item_id = place.id AND seen.person_id = %(person)s
+        AND seen.state NOT IN ('expired', 'withdrawn'))"""
+NOT_MINE = "(place.author_id IS NULL OR place.author_id <> %(person)s)"
+
+# Written exactly as in the partial index stage_item_claimable: else neither database would use it.
+CLAIMABLE = "place.state = 'open' AND place.active < (place.wanted - place.done)"
+
+HOLDS_A_LEASE = """EXISTS (
+    SELECT 1 FROM annotate_assignment held
+    WHERE held.stage_id = %(stage)s AND held.person_id = %(person)s AND held.state = 'leased')"""
+
+# Where the person reads on; -1 for somebody who has not begun.
+CURSOR = """COALESCE((
+    SELECT mine.rank FROM annotate_participation mine
+    WHERE mine.stage_id = %(stage)s AND mine.person_id = %(person)s), -1)"""
+
+SMALLEST_FREE_SLOT = """(
+    SELECT MIN(candidate.slot) FROM (
+        SELECT 0 AS slot UNION ALL
+        SELECT taken.slot + 1 FROM annotate_assignment taken
+        WHERE taken.stage_item_id = %(stage_item)s AND taken.slot IS NOT NULL) candidate
+    WHERE candidate.slot NOT IN (
+        SELECT held.slot FROM annotate_assignment held
+        WHERE held.stage_item_id = %(stage_item)s AND held.slot IS NOT NULL))"""
+
+
+def now() -> str:
+    """The database's clock: the machines of an installation need not agree on the time."""
+    if connection.vendor == "postgresql":
+        return "STATEMENT_TIMESTAMP()"
+    # As Django stores a time in SQLite.
+    return "strftime('%%Y-%%m-%%d %%H:%%M:%%f000', 'now')"
+
+
+def lease_end() -> str:
+    """%(lease_minutes)s from now."""
+    if connection.vendor == "postgresql":
+        return "STATEMENT_TIMESTAMP() + make_interval(mins => %(lease_minutes)s)"
+    return "strftime('%%Y-%%m-%%d %%H:%%M:%%f000', 'now', %(lease_minutes)s || ' minutes')"
+
+
+def reads_language(languages: Sequence[str]) -> tuple[str, dict[str, str]]:
+    """The condition that an item is in one of the languages, and its parameters.
+
+    "en" takes en and en-GB, as basic filtering does (RFC 4647, section 3.3.1). No language given: every item. An
+    item without a language is for everybody.
+    """
+    if not languages:
+        return "1 = 1", {}
+    conditions, parameters = ["place.language = ''"], {}
+    for n, tag in enumerate(languages):
+        exact, longer = f"language_{n}", f"longer_{n}"
+        conditions.append(f"LOWER(place.language) = %({exact})s OR LOWER(place.language) LIKE %({longer})s ESCAPE '!'")
+        tag = tag.lower()
+        parameters[exact] = tag
+        parameters[longer] = tag.replace("!", "!!").replace("%", "!%").replace("_", "!_") + "-%"
+    return f"({' OR '.join(conditions)})", parameters
+
+
+def eligible(languages: Sequence[str]) -> tuple[str, dict[str, str]]:
+    """The condition that the person may get the item, if it has a place."""
+    reads, parameters = reads_language(languages)
+    return f"{NOT_MINE} AND {reads} AND {UNSEEN}", parameters
+
+
+def take_place(languages: Sequence[str], *, where: str, wait: bool) -> tuple[str, dict[str, str]]:
+    """Count one place of the first item that the person may get as taken, and return the item with its content.
+
+    where: which ranks. wait: whether rows that others are changing at this moment are waited for or passed over.
+    It takes nothing from somebody who holds a lease already: two tabs must not collect two items.
+    """
+    condition, parameters = eligible(languages)
+    lock = ""
+    if connection.vendor == "postgresql":
+        lock = "FOR UPDATE OF place" if wait else "FOR UPDATE OF place SKIP LOCKED"
+    return (
+        f"""
+UPDATE annotate_stageitem SET active = active + 1
+WHERE id = (
+    SELECT place.id FROM annotate_stageitem place
+    WHERE place.stage_id = %(stage)s AND {CLAIMABLE} AND {where} AND {condition} AND NOT {HOLDS_A_LEASE}
+    ORDER BY place.rank LIMIT 1 {lock})
+RETURNING id, rank, round, revision_id,
+    (SELECT shown.content FROM annotate_itemrevision shown WHERE shown.id = revision_id),
+    (SELECT shown.language FROM annotate_itemrevision shown WHERE shown.id = revision_id),
+    (SELECT item.id FROM annotate_item item JOIN annotate_itemrevision shown ON shown.item_id = item.id
+     WHERE shown.id = revision_id),
+    (SELECT item.external_id FROM annotate_item item JOIN annotate_itemrevision shown ON shown.item_id = item.id
+     WHERE shown.id = revision_id)
+""",
+        parameters,
+    )
+
+
+AFTER_CURSOR = f"place.rank > {CURSOR}"
+UP_TO_CURSOR = f"place.rank <= {CURSOR}"
+ANYWHERE = "1 = 1"
+
+
+def lease() -> str:
+    """Offer the item: a new assignment, or the person's earlier one again with the draft it had.
+
+    Nothing is returned if the person met the item in the meantime through another request.
+    """
+    return f"""
+INSERT INTO annotate_assignment
+    (stage_id, stage_item_id, person_id, token, state, slot, round, leased_at, lease_expires_at, skip_reason, skip_note,
+     draft_version)
+VALUES (%(stage)s, %(stage_item)s, %(person)s, %(token)s, 'leased', {SMALLEST_FREE_SLOT}, %(round)s,
+        {now()}, {lease_end()}, '', '', 0)
+ON CONFLICT (stage_item_id, person_id) DO UPDATE
+SET state = 'leased', slot = excluded.slot, round = excluded.round, leased_at = excluded.leased_at,
+    lease_expires_at = excluded.lease_expires_at, finished_at = NULL
+WHERE annotate_assignment.state IN ('expired', 'withdrawn')
+RETURNING id, token, draft, draft_version
+"""
+
+
+def enter() -> str:
+    """Make or lock the person's participation. A person begins at a place drawn by %(draw)s, or at the first item.
+
+    The row lock lets one tab after the other look for an item.
+    """
+    return f"""
+INSERT INTO annotate_participation
+    (stage_id, person_id, rank, n_answered, n_skipped, active_seconds, last_seen_at)
+VALUES (%(stage)s, %(person)s,
+        %(draw)s %% (SELECT COALESCE(MAX(place.rank), 0) + 1 FROM annotate_stageitem place
+                     WHERE place.stage_id = %(stage)s) - 1,
+        0, 0, 0, {now()})
+ON CONFLICT (stage_id, person_id) DO UPDATE SET last_seen_at = excluded.last_seen_at
+"""
+
+
+def move_on() -> str:
+    """Write where the person reads on and what they did; a NULL rank leaves the place as it is."""
+    return f"""
+INSERT INTO annotate_participation
+    (stage_id, person_id, rank, n_answered, n_skipped, active_seconds, last_seen_at)
+VALUES (%(stage)s, %(person)s, COALESCE(%(rank)s, -1), %(answered)s, %(skipped)s, %(active_seconds)s, {now()})
+ON CONFLICT (stage_id, person_id) DO UPDATE
+SET rank = COALESCE(%(rank)s, annotate_participation.rank),
+    n_answered = annotate_participation.n_answered + excluded.n_answered,
+    n_skipped = annotate_participation.n_skipped + excluded.n_skipped,
+    active_seconds = annotate_participation.active_seconds + excluded.active_seconds,
+    last_seen_at = excluded.last_seen_at
+"""
+
+
+def hold_slot() -> str:
+    """Give the assignment the smallest free slot of its item, whose row the caller has locked by counting."""
+    return f"UPDATE annotate_assignment SET slot = {SMALLEST_FREE_SLOT} WHERE id = %(assignment)s"
+
+
+def what_is_left(languages: Sequence[str]) -> tuple[str, dict[str, str]]:
+    """How many items are short of answers: all of them, those the person has met, those the person may get."""
+    may, parameters = eligible(languages)
+    return (
+        f"""
+SELECT COUNT(*),
+    COALESCE(SUM(CASE WHEN {UNSEEN} THEN 0 ELSE 1 END), 0),
+    COALESCE(SUM(CASE WHEN {may} THEN 1 ELSE 0 END), 0)
+FROM annotate_stageitem place
+WHERE place.stage_id = %(stage)s AND place.state = 'open' AND place.done < place.wanted
+""",
+        parameters,
+    )
+
+
+def first_return(languages: Sequence[str]) -> tuple[str, dict[str, str]]:
+    """Seconds until the first lease ends on an item that the person may get; NULL if there is none."""
+    condition, parameters = eligible(languages)
+    if connection.vendor == "postgresql":
+        seconds = "EXTRACT(EPOCH FROM MIN(other.lease_expires_at) - STATEMENT_TIMESTAMP())"
+    else:
+        seconds = "(julianday(MIN(other.lease_expires_at)) - julianday('now')) * 86400"
+    return (
+        f"""
+SELECT {seconds} FROM annotate_assignment other JOIN annotate_stageitem place ON place.id = other.stage_item_id
+WHERE other.stage_id = %(stage)s AND other.state = 'leased' AND place.state = 'open' AND {condition}
+""",
+        parameters,
+    )

@@ -1,0 +1,292 @@
+"""Who gets which item next, for how long, and why somebody gets none.
+
+A claim changes one indexed row whatever the size of the project: it counts a place of an item as taken, then writes
+the assignment that holds it. `active` and `done` of a stage item always equal its assignments that hold a slot.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from django.db import connection, transaction
+from django.db.models import F
+from django.db.models.functions import Now
+
+from annotate import claim_sql, events
+from annotate.models import Assignment, Item, ItemRevision, Membership, Person, Stage, StageItem
+from annotate.models.assignment import new_token
+
+
+class Left(StrEnum):
+    """Why there is no item for somebody."""
+
+    DONE = "done"  # every item has the answers it needs
+    ALL_TAKEN = "all_taken"  # items are left for this person, but others hold every place at the moment
+    NOBODY_ELIGIBLE = "nobody_eligible"  # items are short of answers, but not of this person's
+    PAUSED = "paused"  # the stage hands nothing out: paused or closed, or the role does not take it
+
+
+@dataclass(frozen=True)
+class NothingLeft:
+    """No item, and the numbers that explain it.
+
+    n_short: items that still need answers. n_met: of those, the ones this person answered or skipped.
+    n_held: of those, the ones this person may get when somebody gives a place back, at the earliest in
+    seconds_to_return (None: nobody holds one).
+    """
+
+    kind: Left
+    n_short: int = 0
+    n_met: int = 0
+    n_held: int = 0
+    seconds_to_return: float | None = None
+
+
+def claim_next(*, stage: Stage, person: Person, languages: Sequence[str] | None = None) -> Assignment | NothingLeft:
+    """The item this person works on now: the one they hold, else the first after the one they took last.
+
+    languages: what the person reads, if the caller knows it; None looks it up in the membership.
+    The assignment comes with stage_item, revision and item; its lease runs from this moment.
+    """
+    if held := held_lease(stage=stage, person=person):
+        return held
+    if stage.state != Stage.State.OPEN:
+        return NothingLeft(Left.PAUSED)
+    if languages is None:
+        languages = _languages_of(stage, person)
+    if taken := _claim(stage, person, languages, wait=False):
+        return taken
+    # Another tab of the same person may have been faster.
+    if held := held_lease(stage=stage, person=person):
+        return held
+    # Rows that others were changing were passed over, and leases that ran out still count as taken: before anybody
+    # hears that nothing is left, both are looked at.
+    expire_leases(stage=stage)
+    return _claim(stage, person, languages, wait=True) or _what_is_left(stage, person, languages)
+
+
+def held_lease(*, stage: Stage, person: Person) -> Assignment | None:
+    """The person's own lease, renewed: being looked at is a sign of work."""
+    rows = Assignment.objects.filter(stage=stage, person=person, state=Assignment.State.LEASED)
+    held: Assignment | None = rows.select_related("stage_item__revision__item").order_by("leased_at", "pk").first()
+    if held is None or not _extend(held, stage):
+        return None
+    held.stage, held.person = stage, person
+    return held
+
+
+@transaction.atomic
+def renew_lease(*, assignment: Assignment) -> bool:
+    """Keep the item for its person from now on; take its place again if the lease ran out and one is free.
+
+    False, changing nothing, where the item is gone: then the answer is still taken when it comes, if only as surplus.
+    """
+    return _extend(assignment, assignment.stage) or _retake(assignment)
+
+
+@transaction.atomic
+def expire_leases(*, stage: Stage | None = None, limit: int = 500) -> int:
+    """Give back the places of leases that ran out, in one stage or all; how many. Finished work never expires."""
+    overdue = Assignment.objects.filter(state=Assignment.State.LEASED, lease_expires_at__lt=Now())
+    if stage is not None:
+        overdue = overdue.filter(stage=stage)
+    # A lease whose person is submitting at this moment is locked, and no longer overdue when the lock is gone.
+    rows = list(
+        overdue.select_for_update(skip_locked=True)
+        .order_by("pk")
+        .values_list("pk", "stage_item_id", "stage_id")[:limit]
+    )
+    if not rows:
+        return 0
+    Assignment.objects.filter(pk__in=[pk for pk, _, _ in rows]).update(state=Assignment.State.EXPIRED, slot=None)
+    freed = Counter(stage_item for _, stage_item, _ in rows)
+    # In the order in which a waiting claim locks them: two transactions that meet do not wait for one another.
+    places = StageItem.objects.filter(pk__in=freed).order_by("stage_id", "rank")
+    list(places.select_for_update().values_list("pk"))
+    for n in set(freed.values()):
+        same = [stage_item for stage_item, count in freed.items() if count == n]
+        StageItem.objects.filter(pk__in=same).update(active=F("active") - n)
+    for expired_in in Stage.objects.filter(pk__in={stage_id for _, _, stage_id in rows}):
+        assignments = [pk for pk, _, stage_id in rows if stage_id == expired_in.pk]
+        events.record(
+            verb="leases.expired", subject=expired_in, project_id=expired_in.project_id, assignments=assignments
+        )
+    return len(rows)
+
+
+def take_place(*, stage: Stage, person: Person, languages: Sequence[str], wait: bool = False) -> Assignment | None:
+    """Lease the next item after the person's place in the stage, once round; None if there is none at the moment.
+
+    A step of a transaction: the caller writes `move_on` with the rank of what was taken.
+    """
+    if not transaction.get_connection().in_atomic_block:
+        raise RuntimeError("a place and the assignment that holds it are one transaction")
+    # One that waits for rows goes through them in one order, and locks nothing on its way round.
+    for where in [claim_sql.ANYWHERE] if wait else [claim_sql.AFTER_CURSOR, claim_sql.UP_TO_CURSOR]:
+        statement, parameters = claim_sql.take_place(languages, where=where, wait=wait)
+        place = _one_row(statement, {"stage": stage.pk, "person": person.pk} | parameters)
+        if place is not None:
+            return _lease(stage, person, place)
+    return None
+
+
+def move_on(
+    *,
+    stage: Stage,
+    person: Person,
+    taken: Assignment | None = None,
+    answered: int = 0,
+    skipped: int = 0,
+    active_seconds: int = 0,
+) -> None:
+    """Write into the person's participation what they did and which rank they took."""
+    parameters = {
+        "stage": stage.pk,
+        "person": person.pk,
+        "rank": taken.stage_item.rank if taken else None,
+        "answered": answered,
+        "skipped": skipped,
+        "active_seconds": active_seconds,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(claim_sql.move_on(), parameters)
+
+
+def hold_slot(*, assignment: Assignment) -> None:
+    """Give the assignment a slot; the caller has counted it in the stage item and so holds that row's lock."""
+    with connection.cursor() as cursor:
+        cursor.execute(claim_sql.hold_slot(), {"assignment": assignment.pk, "stage_item": assignment.stage_item_id})
+
+
+def _claim(stage: Stage, person: Person, languages: Sequence[str], *, wait: bool) -> Assignment | None:
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute(
+                claim_sql.enter(), {"stage": stage.pk, "person": person.pk, "draw": _starting_draw(stage, person)}
+            )
+        taken = take_place(stage=stage, person=person, languages=languages, wait=wait)
+        if taken:
+            move_on(stage=stage, person=person, taken=taken)
+        return taken
+
+
+def _lease(stage: Stage, person: Person, place: tuple[Any, ...]) -> Assignment | None:
+    stage_item_id, rank, round_, revision_id, content, language, item_id, external_id = place
+    row = _one_row(
+        claim_sql.lease(),
+        {
+            "stage": stage.pk,
+            "stage_item": stage_item_id,
+            "person": person.pk,
+            "token": new_token(),
+            "round": round_,
+            "lease_minutes": stage.lease_minutes,
+        },
+    )
+    if row is None:
+        # Another request of the same person took this very item a moment ago: give the place back.
+        StageItem.objects.filter(pk=stage_item_id).update(active=F("active") - 1)
+        return None
+    assignment_id, token, draft, draft_version = row
+    # from_db: what was not read is read when asked for, instead of being a default that is not true.
+    database = connection.alias
+    item = Item.from_db(database, ["id", "external_id"], [item_id, external_id])
+    revision = ItemRevision.from_db(
+        database, ["id", "item_id", "content", "language"], [revision_id, item_id, _from_json(content), language]
+    )
+    revision.item = item
+    stage_item = StageItem.from_db(
+        database,
+        ["id", "stage_id", "revision_id", "rank", "round"],
+        [stage_item_id, stage.pk, revision_id, rank, round_],
+    )
+    stage_item.stage, stage_item.revision = stage, revision
+    assignment = Assignment.from_db(
+        database,
+        ["id", "stage_id", "stage_item_id", "person_id", "token", "state", "draft", "draft_version"],
+        [assignment_id, stage.pk, stage_item_id, person.pk, token, "leased", _from_json(draft), draft_version],
+    )
+    assignment.stage, assignment.stage_item, assignment.person = stage, stage_item, person
+    return assignment
+
+
+def _extend(assignment: Assignment, stage: Stage) -> bool:
+    parameters = {"assignment": assignment.pk, "lease_minutes": stage.lease_minutes}
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"UPDATE annotate_assignment SET lease_expires_at = {claim_sql.lease_end()} "
+            "WHERE id = %(assignment)s AND state = 'leased'",
+            parameters,
+        )
+        return bool(cursor.rowcount)
+
+
+def _retake(assignment: Assignment) -> bool:
+    """Take a place again for a lease that ran out, if the stage is open and a place is free."""
+    if assignment.stage.state != Stage.State.OPEN:
+        return False
+    # Its own row first, as everywhere: then the stage item.
+    rows = Assignment.objects.select_for_update().filter(pk=assignment.pk, state=Assignment.State.EXPIRED)
+    if not rows.values_list("pk").first():
+        return False
+    place = StageItem.objects.short_of_answers().filter(pk=assignment.stage_item_id)
+    if not place.update(active=F("active") + 1):
+        return False
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"UPDATE annotate_assignment SET state = 'leased', slot = {claim_sql.SMALLEST_FREE_SLOT}, "
+            f"lease_expires_at = {claim_sql.lease_end()} WHERE id = %(assignment)s",
+            {
+                "assignment": assignment.pk,
+                "stage_item": assignment.stage_item_id,
+                "lease_minutes": assignment.stage.lease_minutes,
+            },
+        )
+    return True
+
+
+def _what_is_left(stage: Stage, person: Person, languages: Sequence[str]) -> NothingLeft:
+    who = {"stage": stage.pk, "person": person.pk}
+    statement, parameters = claim_sql.what_is_left(languages)
+    row = _one_row(statement, who | parameters)
+    assert row is not None  # an aggregate always has a row
+    n_short, n_met, n_held = row
+    if n_short == 0:
+        return NothingLeft(Left.DONE)
+    if n_held == 0:
+        return NothingLeft(Left.NOBODY_ELIGIBLE, n_short=n_short, n_met=n_met)
+    statement, parameters = claim_sql.first_return(languages)
+    row = _one_row(statement, who | parameters)
+    seconds = None if row is None or row[0] is None else max(0.0, float(row[0]))
+    return NothingLeft(Left.ALL_TAKEN, n_short=n_short, n_met=n_met, n_held=n_held, seconds_to_return=seconds)
+
+
+def _starting_draw(stage: Stage, person: Person) -> int:
+    """A number whose remainder is the person's first place: drawn from the stage's seed, the same every time."""
+    if stage.order == Stage.Order.SEQUENTIAL:
+        return 0
+    digest = hashlib.sha256(f"{stage.seed}/{person.pseudonym}".encode()).digest()
+    return int.from_bytes(digest[:4]) >> 1
+
+
+def _languages_of(stage: Stage, person: Person) -> list[str]:
+    memberships = Membership.objects.active().filter(project=stage.project_id, person=person)
+    return memberships.values_list("languages", flat=True).first() or []
+
+
+def _one_row(statement: str, parameters: dict[str, Any]) -> tuple[Any, ...] | None:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, parameters)
+        # All of it: SQLite finishes a statement that returns rows only when the last one was fetched.
+        rows = cursor.fetchall()
+    return rows[0] if rows else None
+
+
+def _from_json(value: Any) -> Any:
+    return json.loads(value) if isinstance(value, str) else value

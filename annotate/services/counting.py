@@ -1,0 +1,143 @@
+"""How far a stage is: the one place that counts, with a name for each number.
+
+A page never adds these numbers up differently: mine and everyone's, skipped and answered, counted and surplus are
+different things.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from django.core.cache import cache
+from django.db.models import Count, Exists, F, OuterRef, Q, Sum
+from django.db.models.functions import Coalesce
+
+from annotate.models import Assignment, Participation, Person, Resolution, Stage, StageItem
+
+# How long the work page may show everyone's progress as it was: counting reads every item of the stage, an answer
+# must not.
+SECONDS_KEPT = 15
+
+
+@dataclass(frozen=True)
+class StageCounts:
+    """The numbers of one stage. Items that were withdrawn are counted in n_withdrawn and nowhere else.
+
+    n_items: items in the stage. n_short: of those, the ones that still need answers and are handed out.
+    n_review: taken out of the queue because people skipped them for the same reason.
+    wanted: answers that the items need in all. done: given, each in a place of its own, at most `wanted`.
+    active: places held by somebody at work. waiting: wanted - done - active.
+    surplus: answers that came when every place was taken. skipped: how often somebody skipped an item.
+    n_complete: items with all answers they need. undecided: of those, the ones without a majority in some field.
+    uncounted: items whose votes have changed and will be counted in a moment.
+    """
+
+    n_items: int = 0
+    n_short: int = 0
+    n_review: int = 0
+    n_withdrawn: int = 0
+    wanted: int = 0
+    active: int = 0
+    done: int = 0
+    surplus: int = 0
+    skipped: int = 0
+    n_complete: int = 0
+    undecided: int = 0
+    uncounted: int = 0
+
+    @property
+    def waiting(self) -> int:
+        return self.wanted - self.done - self.active
+
+
+@dataclass(frozen=True)
+class PersonCounts:
+    """One person in one stage: the answers they gave, surplus included, what they skipped, and how long they worked."""
+
+    answered: int = 0
+    skipped: int = 0
+    active_seconds: int = 0
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What the work page says. mine_total: my answers and those I may still give, as far as anybody knows.
+
+    It falls while others answer what I might have answered; it is never below mine_done.
+    """
+
+    mine_done: int
+    mine_total: int
+    everyone_done: int
+    everyone_wanted: int
+
+
+def stage_counts(stages: Iterable[Stage]) -> dict[int, StageCounts]:
+    """The counts of each stage by its id, in three queries for any number of stages."""
+    ids = [stage.pk for stage in stages]
+    kept = ~Q(state=StageItem.State.WITHDRAWN)
+    complete = kept & Q(done__gte=F("wanted"))
+    no_majority = Resolution.objects.without_majority().filter(stage_item=OuterRef("pk"))
+    items = (
+        StageItem.objects.filter(stage__in=ids)
+        .values("stage")
+        .annotate(
+            n_items=Count("pk", filter=kept),
+            n_short=Count("pk", filter=Q(state=StageItem.State.OPEN, done__lt=F("wanted"))),
+            n_review=Count("pk", filter=Q(state=StageItem.State.REVIEW)),
+            n_withdrawn=Count("pk", filter=~kept),
+            wanted=Coalesce(Sum("wanted", filter=kept), 0),
+            active=Coalesce(Sum("active", filter=kept), 0),
+            done=Coalesce(Sum("done", filter=kept), 0),
+            n_complete=Count("pk", filter=complete),
+            uncounted=Count("pk", filter=Q(due_at__isnull=False)),
+        )
+    )
+    assignments = (
+        Assignment.objects.filter(stage__in=ids)
+        .exclude(stage_item__state=StageItem.State.WITHDRAWN)
+        .values("stage")
+        .annotate(
+            surplus=Count("pk", filter=Q(state=Assignment.State.SUBMITTED, slot__isnull=True)),
+            skipped=Count("pk", filter=Q(state=Assignment.State.SKIPPED)),
+        )
+    )
+    undecided = (
+        StageItem.objects.filter(complete, Exists(no_majority), stage__in=ids)
+        .values("stage")
+        .annotate(undecided=Count("pk"))
+    )
+    numbers: dict[int, dict[str, int]] = {pk: {} for pk in ids}
+    for rows in (items, assignments, undecided):
+        for row in rows:
+            numbers[row.pop("stage")] |= row
+    return {pk: StageCounts(**named) for pk, named in numbers.items()}
+
+
+def person_counts(person: Person, stages: Iterable[Stage]) -> dict[int, PersonCounts]:
+    """The person's counts in each stage by its id, in one query."""
+    ids = [stage.pk for stage in stages]
+    counts = dict.fromkeys(ids, PersonCounts())
+    rows = Participation.objects.filter(person=person, stage__in=ids)
+    for stage_id, *numbers in rows.values_list("stage", "n_answered", "n_skipped", "active_seconds"):
+        counts[stage_id] = PersonCounts(*numbers)
+    return counts
+
+
+def progress(stage: Stage, person: Person) -> Progress:
+    """Mine as of now, everyone's as of at most SECONDS_KEPT ago."""
+    everyone = cache.get_or_set(
+        f"stage-counts-{stage.pk}", lambda: stage_counts([stage])[stage.pk], timeout=SECONDS_KEPT
+    )
+    return progress_of(everyone or StageCounts(), person_counts(person, [stage])[stage.pk])
+
+
+def progress_of(everyone: StageCounts, mine: PersonCounts) -> Progress:
+    unmet = max(0, everyone.n_items - mine.answered - mine.skipped)
+    return Progress(
+        mine_done=mine.answered,
+        mine_total=mine.answered + min(everyone.n_short, unmet),
+        everyone_done=everyone.done,
+        everyone_wanted=everyone.wanted,
+    )

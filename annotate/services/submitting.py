@@ -1,0 +1,297 @@
+"""What becomes of an item somebody holds: a draft, an answer, a changed answer, or a skip.
+
+Each begins with one conditional update of the assignment. It is the lock: of two requests for the same step only one
+finds the state it needs, and the other gets the first one's result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, TypeAlias
+
+from django.db import transaction
+from django.db.models import F
+from django.db.models.functions import Now
+
+from annotate import events
+from annotate.answers import JsonValue, fields_from_json, validate_answer
+from annotate.exceptions import AnswerBelongsElsewhere, AssignmentNotOpen, StageNotOpen, StaleDraft
+from annotate.models import Annotation, Assignment, Person, Stage, StageItem, StageVersion
+from annotate.services import assigning
+from annotate.services.assigning import NothingLeft
+
+Answer: TypeAlias = Mapping[str, JsonValue]
+
+# So many people skipping an item for the same reason say something about the item.
+SKIPS_FOR_REVIEW = 3
+
+
+@dataclass(frozen=True)
+class Circumstances:
+    """What is stored beside an answer.
+
+    active_seconds is what the browser measured (with focus and input); never more than the wall time is kept.
+    """
+
+    guideline_version_id: int | None = None
+    active_seconds: int = 0
+    is_flagged: bool = False
+    flag_note: str = ""
+
+
+@transaction.atomic
+def submit_annotation(
+    *,
+    assignment: Assignment,
+    answer: Answer,
+    client_key: str,
+    stage_version: StageVersion,
+    circumstances: Circumstances | None = None,
+) -> Annotation:
+    """Store the answer of a leased assignment; the same submission again returns the same annotation.
+
+    An answer that comes after its lease ran out is stored too: with a place if one is free, else as surplus.
+    Raises AnswerInvalid, AnswerBelongsElsewhere, or AssignmentNotOpen (skipped or withdrawn), writing nothing.
+    """
+    annotation, active_seconds = _store(assignment, answer, client_key, stage_version, circumstances)
+    if active_seconds is not None:
+        assigning.move_on(stage=assignment.stage, person=assignment.person, answered=1, active_seconds=active_seconds)
+    return annotation
+
+
+def submit_and_claim_next(
+    *,
+    assignment: Assignment,
+    answer: Answer,
+    client_key: str,
+    stage_version: StageVersion,
+    circumstances: Circumstances | None = None,
+    languages: Sequence[str] | None = None,
+) -> tuple[Annotation, Assignment | NothingLeft]:
+    """`submit_annotation` and, in the same transaction, the claim of the item that the response carries."""
+    stage, person = assignment.stage, assignment.person
+    taken = None
+    with transaction.atomic():
+        annotation, active_seconds = _store(assignment, answer, client_key, stage_version, circumstances)
+        if active_seconds is not None:
+            if stage.state == Stage.State.OPEN and languages is not None:
+                taken = assigning.take_place(stage=stage, person=person, languages=languages)
+            assigning.move_on(stage=stage, person=person, taken=taken, answered=1, active_seconds=active_seconds)
+    # Outside: looking further waits for rows of others, and must not make them wait for this answer's item.
+    return annotation, taken or assigning.claim_next(stage=stage, person=person, languages=languages)
+
+
+@transaction.atomic
+def revise_annotation(
+    *,
+    assignment: Assignment,
+    answer: Answer,
+    client_key: str,
+    stage_version: StageVersion,
+    circumstances: Circumstances | None = None,
+) -> Annotation:
+    """Store a newer answer beside the first one; the newest counts. The same request again returns the same.
+
+    Raises AssignmentNotOpen where nothing was submitted, StageNotOpen where the stage is closed.
+    """
+    form = circumstances or Circumstances()
+    if assignment.stage.state == Stage.State.CLOSED:
+        raise StageNotOpen("This stage is closed: answers can no longer be changed. Your text is kept below.")
+    validated = _validated(assignment, answer, stage_version)
+    # Lock before looking: two revisions at once must not both become number 2.
+    locked = Assignment.objects.select_for_update().filter(pk=assignment.pk, state=Assignment.State.SUBMITTED)
+    row = locked.annotate(clock=Now()).values_list("slot", "clock").first()
+    if row is None:
+        raise AssignmentNotOpen
+    slot, now = row
+    given = Annotation.objects.filter(assignment=assignment)
+    earlier: Annotation | None = given.filter(client_key=client_key).first()
+    if earlier is not None:
+        return earlier
+    before: Annotation = given.get(is_current=True)
+    wall_seconds, active_seconds = _seconds(before.created_at, now, form)
+    Annotation.objects.filter(pk=before.pk).update(is_current=False)
+    annotation = Annotation.objects.create(
+        assignment=assignment,
+        stage_version=stage_version,
+        guideline_version_id=form.guideline_version_id,
+        number=before.number + 1,
+        answer=validated,
+        is_flagged=form.is_flagged,
+        flag_note=form.flag_note,
+        active_seconds=active_seconds,
+        wall_seconds=wall_seconds,
+        client_key=client_key,
+        created_at=now,
+    )
+    if slot is not None:
+        StageItem.objects.filter(pk=assignment.stage_item_id).update(due_at=Now())
+    _record("annotation.revised", assignment, annotation, number=annotation.number)
+    assigning.move_on(stage=assignment.stage, person=assignment.person, active_seconds=active_seconds)
+    return annotation
+
+
+@transaction.atomic
+def skip_assignment(*, assignment: Assignment, reason: str, note: str = "") -> None:
+    """Give the item back with a reason; the person does not get it again.
+
+    Three equal reasons take the item out of the queue until somebody reviews it. Skipping again changes nothing;
+    raises AssignmentNotOpen where an answer was submitted or the item withdrawn.
+    """
+    if _give_up(assignment, reason, note):
+        assigning.move_on(stage=assignment.stage, person=assignment.person, skipped=1)
+
+
+def skip_and_claim_next(
+    *, assignment: Assignment, reason: str, note: str = "", languages: Sequence[str] | None = None
+) -> Assignment | NothingLeft:
+    """`skip_assignment` and, in the same transaction, the claim of the item that the response carries."""
+    stage, person = assignment.stage, assignment.person
+    taken = None
+    with transaction.atomic():
+        if _give_up(assignment, reason, note):
+            if stage.state == Stage.State.OPEN and languages is not None:
+                taken = assigning.take_place(stage=stage, person=person, languages=languages)
+            assigning.move_on(stage=stage, person=person, taken=taken, skipped=1)
+    return taken or assigning.claim_next(stage=stage, person=person, languages=languages)
+
+
+@transaction.atomic
+def save_draft(*, assignment: Assignment, draft: dict[str, Any], version: int) -> int:
+    """Keep unfinished words with the assignment, and its lease alive; the version now stored.
+
+    version: the one the writer read or wrote last. Raises StaleDraft, writing nothing, if another tab has written
+    since or the answer was submitted: a leftover draft never covers an answer. The same words again are no conflict,
+    so that a request whose response was lost can be repeated.
+    """
+    # Words typed after the lease ran out are kept too: the answer will be taken, so losing them helps nobody.
+    open_ = Assignment.objects.filter(pk=assignment.pk, state__in=[Assignment.State.LEASED, Assignment.State.EXPIRED])
+    if open_.filter(draft_version=version).update(draft=draft, draft_version=version + 1):
+        assigning.renew_lease(assignment=assignment)
+        return version + 1
+    stored = open_.values_list("draft_version", "draft").first()
+    if stored != (version + 1, draft):
+        raise StaleDraft
+    return version + 1
+
+
+def _store(
+    assignment: Assignment,
+    answer: Answer,
+    client_key: str,
+    stage_version: StageVersion,
+    circumstances: Circumstances | None,
+) -> tuple[Annotation, int | None]:
+    """The annotation, and the active seconds to count for its author: None if it was stored before."""
+    form = circumstances or Circumstances()
+    validated = _validated(assignment, answer, stage_version)
+    rows = Assignment.objects.filter(pk=assignment.pk)
+    # "A submit outranks any draft": a late autosave meets a newer version and a state that takes no drafts.
+    ending: dict[str, Any] = {
+        "state": Assignment.State.SUBMITTED,
+        "finished_at": Now(),
+        "draft": None,
+        "draft_version": F("draft_version") + 1,
+    }
+    place = StageItem.objects.filter(pk=assignment.stage_item_id)
+    is_surplus = False
+    if rows.filter(state=Assignment.State.LEASED).update(**ending):
+        place.update(active=F("active") - 1, done=F("done") + 1, due_at=Now())
+    elif rows.filter(state=Assignment.State.EXPIRED).update(**ending):
+        free = place.exclude(state=StageItem.State.WITHDRAWN).filter(active__lt=F("wanted") - F("done"))
+        if free.update(done=F("done") + 1, due_at=Now()):
+            assigning.hold_slot(assignment=assignment)
+        else:
+            # Somebody else has answered in the meantime. The work is kept, exported and marked; it counts nowhere.
+            is_surplus = True
+    else:
+        return _earlier(assignment, client_key), None
+    now = _database_time(assignment)
+    wall_seconds, active_seconds = _seconds(assignment.leased_at, now, form)
+    annotation = Annotation.objects.create(
+        assignment=assignment,
+        stage_version=stage_version,
+        guideline_version_id=form.guideline_version_id,
+        answer=validated,
+        is_flagged=form.is_flagged,
+        flag_note=form.flag_note,
+        active_seconds=active_seconds,
+        wall_seconds=wall_seconds,
+        client_key=client_key,
+        created_at=now,
+    )
+    _record("annotation.submitted", assignment, annotation, **({"surplus": True} if is_surplus else {}))
+    return annotation, active_seconds
+
+
+def _earlier(assignment: Assignment, client_key: str) -> Annotation:
+    """What the first of two submissions stored: for the same key the same row, for another key what counts now."""
+    given = Annotation.objects.filter(assignment=assignment)
+    earlier: Annotation | None = given.filter(client_key=client_key).first() or given.filter(is_current=True).first()
+    if earlier is None:
+        raise AssignmentNotOpen
+    return earlier
+
+
+def _give_up(assignment: Assignment, reason: str, note: str) -> bool:
+    """Mark as skipped and free the place; False if it was skipped before."""
+    rows = Assignment.objects.filter(pk=assignment.pk)
+    ending: dict[str, Any] = {
+        "state": Assignment.State.SKIPPED,
+        "slot": None,
+        "finished_at": Now(),
+        "skip_reason": reason,
+        "skip_note": note,
+    }
+    place = StageItem.objects.filter(pk=assignment.stage_item_id)
+    if rows.filter(state=Assignment.State.LEASED).update(**ending):
+        place.update(active=F("active") - 1)
+    elif rows.filter(state=Assignment.State.EXPIRED).update(**ending):
+        # The row lock that the count below relies on.
+        list(place.select_for_update().values_list("pk"))
+    elif rows.filter(state=Assignment.State.SKIPPED).exists():
+        return False
+    else:
+        raise AssignmentNotOpen
+    # Counted under the lock of the stage item: of two third skips at once, the later one sees the earlier.
+    alike = Assignment.objects.filter(
+        stage_item=assignment.stage_item_id, state=Assignment.State.SKIPPED, skip_reason=reason
+    )
+    if alike.count() >= SKIPS_FOR_REVIEW:
+        place.filter(state=StageItem.State.OPEN).update(state=StageItem.State.REVIEW)
+    events.record(
+        actor=assignment.person,
+        verb="assignment.skipped",
+        subject=assignment,
+        project_id=assignment.stage.project_id,
+        reason=reason,
+    )
+    return True
+
+
+def _validated(assignment: Assignment, answer: Answer, stage_version: StageVersion) -> dict[str, JsonValue]:
+    """The answer, checked against the form its author saw, which need not be the newest one."""
+    if stage_version.stage_id != assignment.stage_id:
+        raise AnswerBelongsElsewhere
+    return validate_answer(fields_from_json(stage_version.fields), answer)
+
+
+def _database_time(assignment: Assignment) -> datetime:
+    """The database's clock, which also gave the lease: read with the assignment where the caller did so."""
+    known: datetime | None = getattr(assignment, "now", None)
+    return (
+        known or Assignment.objects.filter(pk=assignment.pk).annotate(clock=Now()).values_list("clock", flat=True).get()
+    )
+
+
+def _seconds(since: datetime, now: datetime, form: Circumstances) -> tuple[int, int]:
+    """Wall and active seconds; a browser cannot have been active for longer than the item was held."""
+    wall = max(0, round((now - since).total_seconds()))
+    return wall, max(0, min(form.active_seconds, wall))
+
+
+def _record(verb: str, assignment: Assignment, annotation: Annotation, **detail: Any) -> None:
+    person: Person = assignment.person
+    events.record(actor=person, verb=verb, subject=annotation, project_id=assignment.stage.project_id, **detail)
