@@ -257,7 +257,6 @@ def test_in_ci_only_absent_records_may_be_skipped(tmp_path, ci, outcome):
     environment = environment_of(CI=ci, GOLDPANEL_SHARED=str(tmp_path / "absent"))
     options = ["-p", "tests.conftest", "-c", str(PROJECT / "pyproject.toml"), "-p", "no:cacheprovider"]
     command = [sys.executable, "-m", "pytest", *options, str(tmp_path / "test_it.py")]
-    environment["DJANGO_SETTINGS_MODULE"] = "tests.settings"
     done = subprocess.run(command, cwd=PROJECT, env=environment, capture_output=True, text=True, check=False)
     assert f"= {outcome}" in done.stdout.splitlines()[-1]
     assert "must be marked shared_data" in done.stdout
