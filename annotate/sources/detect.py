@@ -118,7 +118,9 @@ def _refuse_what_is_no_text(head: bytes, name: str) -> None:
             raise SourceError(f"{called} is {what}; import reads CSV, TSV, JSON and JSON Lines.")
     if byte_order_mark(head) is None and _utf16_without_mark(head) is None:
         controls = sum(head.count(byte) for byte in range(32) if byte not in b"\t\n\r\f\x1b")
-        if controls > len(head) / 10:
+        # Separators such as 0x1F are text to those who use them, as long as the rest is.
+        is_text = head.isascii() and b"\0" not in head
+        if controls > len(head) / 10 and not is_text:
             raise SourceError(f"{called} is binary data, not text; import reads CSV, TSV, JSON and JSON Lines.")
 
 

@@ -4,16 +4,19 @@ import io
 from dataclasses import replace
 from typing import Any
 
-from annotate.sources.detect import detect
+from annotate.sources.detect import Detected, detect
 from annotate.sources.errors import SourceError
 from annotate.sources.reading import read_records
 from annotate.sources.records import Limits, Record
 
 
 def read(data: bytes, name: str, *, limits: Limits | None = None, **changes: Any) -> list[Record]:
-    """The records as an import would see them, with what was detected changed as said."""
+    """The records as an import would see them, with what was detected changed as said; a given format tells all."""
     file = io.BytesIO(data)
-    detected = replace(detect(file, name), **changes)
+    if "format" in changes:
+        detected = Detected(**{"encoding": "utf-8", **changes})
+    else:
+        detected = replace(detect(file, name), **changes)
     return list(read_records(file, detected, limits or Limits()))
 
 

@@ -139,6 +139,7 @@ def zipped(name: str) -> bytes:
         (b"%PDF-1.7\n...", "PDF"),
         (b"PAR1\x00\x01", "Parquet"),
         (bytes(range(256)) * 4, "binary"),
+        (b"\x7fELF\x02\x01\x01" + bytes(40), "binary"),
         (b"", "empty"),
         (b"\xef\xbb\xbf", "empty"),
         (b" \n\r\n\t\n", "empty"),
