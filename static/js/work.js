@@ -64,9 +64,9 @@ function firstField(form) {
 function focusOn(element, { isFirst }) {
   if (!element || (isFirst && document.activeElement !== document.body)) return;
   if (!isFirst) window.scrollTo({ top: 0, behavior: "instant" });
-  // On a touch screen a focused text field opens the keyboard over the item that is still to be read.
-  const opensKeyboard = element.matches("textarea, input:not([type=radio])") && matchMedia("(hover: none) and (pointer: coarse)").matches;
-  (opensKeyboard ? itemNow().querySelector(".headline") : element).focus({ preventScroll: true });
+  // On a touch screen a focused field opens the keyboard over the item that is still to be read, or looks chosen.
+  const isTouched = matchMedia("(hover: none) and (pointer: coarse)").matches && !element.matches("[aria-invalid=true]");
+  (isTouched ? itemNow().querySelector(".headline") : element).focus({ preventScroll: true });
 }
 
 function prepareSkip(item) {
