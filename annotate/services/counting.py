@@ -87,11 +87,12 @@ def stage_counts(stages: Iterable[Stage]) -> dict[int, StageCounts]:
             n_short=Count("pk", filter=Q(state=StageItem.State.OPEN, done__lt=F("wanted"))),
             n_review=Count("pk", filter=Q(state=StageItem.State.REVIEW)),
             n_withdrawn=Count("pk", filter=~kept),
+            n_complete=Count("pk", filter=complete),
+            uncounted=Count("pk", filter=Q(due_at__isnull=False)),
+            # Last: from here on these names mean the sums, no longer the columns that are compared above.
             wanted=Coalesce(Sum("wanted", filter=kept), 0),
             active=Coalesce(Sum("active", filter=kept), 0),
             done=Coalesce(Sum("done", filter=kept), 0),
-            n_complete=Count("pk", filter=complete),
-            uncounted=Count("pk", filter=Q(due_at__isnull=False)),
         )
     )
     assignments = (
