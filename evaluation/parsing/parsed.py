@@ -1,0 +1,25 @@
+"""What reading a completion gives."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+# Raise it whenever a completion can be read differently from before.
+PARSER_VERSION = 1
+
+
+class ParseStatus(StrEnum):
+    """How the reading went; only `ok` gives a value, and all others count as unparsed, each by its own name."""
+
+    OK = "ok"
+    REFUSAL = "refusal"  # the model says that it will not or cannot answer
+    AMBIGUOUS = "ambiguous"  # more than one answer, or a negated one
+    NONE = "none"  # no answer in it
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """value: a label's value or the text of a short answer; None unless status is ok. note: where it was found."""
+
+    value: str | None
+    status: ParseStatus
+    note: str = ""
