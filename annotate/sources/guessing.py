@@ -34,7 +34,7 @@ _ID_NAMES = (
 )  # fmt: skip
 _CONTENT_NAMES = (
     "claim", "question", "questions", "statement", "sentence", "sentence1", "sentence2", "premise", "hypothesis",
-    "text", "prompt", "instruction", "utterance", "passage", "context", "reference", "table",
+    "text", "prompt", "instruction", "utterance", "passage", "context", "reference", "code", "table",
 )  # fmt: skip
 _GOLD_NAMES = (
     "label", "gold", "gold_label", "gold_labels", "gold_answer", "gold_answers", "answer", "answers", "target",
