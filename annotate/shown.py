@@ -1,0 +1,47 @@
+"""An item as it is shown: the headline and the blocks of the keys that a stage lists. No Django here.
+
+What a stage does not list is not shown: the work page, the previews and the side-by-side page all read items here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, TypedDict
+
+
+class Block(TypedDict):
+    key: str
+    caption: str
+    value: Any
+
+
+class ShownItem(TypedDict):
+    """headline: what is asked, as text ("" where the first shown value is a table or the like). blocks: the rest."""
+
+    external_id: str
+    language: str
+    headline: str
+    blocks: list[Block]
+
+
+def shown_item(
+    *, external_id: str, language: str, content: Iterable[Sequence[Any]], shown_keys: Sequence[str]
+) -> ShownItem:
+    """The item's values in the order of `shown_keys`; a key that it does not have is passed over.
+
+    A single block needs no caption: its key would only repeat what is seen.
+    """
+    values = {key: value for key, value in content}
+    present = [key for key in shown_keys if key in values]
+    first = values[present[0]] if present else None
+    headline = str(first) if isinstance(first, str | int | float) and not isinstance(first, bool) else ""
+    rest = present[1:] if headline else present
+    return {
+        "external_id": external_id,
+        "language": language,
+        "headline": headline,
+        "blocks": [
+            {"key": key, "caption": key.replace("_", " ") if len(rest) > 1 else "", "value": values[key]}
+            for key in rest
+        ],
+    }
