@@ -38,7 +38,7 @@ class SourceError(Exception):
         where = ", ".join(places)
         return f"{where[0].upper()}{where[1:]}: {self.problem}"
 
-    def as_problem(self) -> dict[str, str | int | None]:
+    def as_problem(self) -> dict[str, object]:
         """As JSON, for a job's report and for the page that lists problems by place."""
         return {
             "message": self.message,
