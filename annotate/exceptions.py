@@ -58,6 +58,13 @@ class StageNotReady(GoldpanelError):
     http_status = 409
 
 
+class ItemNotInReview(GoldpanelError):
+    """Somebody else has decided about this item meanwhile."""
+
+    http_status = 409
+    message = "This item does not wait for review any more."
+
+
 class LastAdmin(GoldpanelError):
     """A project that nobody runs could never be repaired from its own pages."""
 

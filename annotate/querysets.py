@@ -70,7 +70,6 @@ class StageQuerySet(ProjectRowQuerySet):
         rows = mine.filter(state__in=["open", "paused"]).values_list("pk", "roles", "project__memberships__role")
         return self.filter(pk__in=[pk for pk, roles, role in rows if role in roles])
 
-
     def at_desk_of(self, person: Person | Any) -> Self:
         """Stages the person takes part in, with what the work page needs, in one query.
 
@@ -91,6 +90,11 @@ class StageItemQuerySet(ProjectRowQuerySet):
 
     def short_of_answers(self) -> Self:
         return self.filter(state="open", active__lt=F("wanted") - F("done"))
+
+    def lock_in_claim_order(self) -> None:
+        """Lock these rows in the order in which a waiting claim does, so that the two never wait for one another."""
+        for _ in self.select_for_update(of=("self",)).order_by("stage", "rank").values_list("pk").iterator():
+            pass
 
 
 class AssignmentQuerySet(ProjectRowQuerySet):

@@ -31,7 +31,7 @@ def shown_item(
 
     A single block needs no caption: its key would only repeat what is seen.
     """
-    values = {key: value for key, value in content}
+    values: dict[str, Any] = {pair[0]: pair[1] for pair in content}
     present = [key for key in shown_keys if key in values]
     first = values[present[0]] if present else None
     headline = str(first) if isinstance(first, str | int | float) and not isinstance(first, bool) else ""

@@ -42,3 +42,16 @@ def broker_connection() -> Connection:
         options |= {"socket_timeout": 1, "socket_connect_timeout": 1, "max_retries": 0, "retry_on_timeout": False}
         options |= {"interval_start": 0, "interval_step": 0, "interval_max": 0}
     return app.connection_for_write().clone(transport_options=options)
+
+
+def n_waiting() -> int | None:
+    """How many bells no worker has heard yet; None where the broker does not say."""
+    connection = broker_connection()
+    unreachable = (KombuError, OSError, *connection.connection_errors, *connection.channel_errors)
+    try:
+        with producers[connection].acquire(block=True, timeout=1) as producer:
+            declared = producer.channel.queue_declare(app.conf.task_default_queue, passive=True)
+            return int(declared.message_count)
+    except unreachable as problem:
+        logger.warning("The broker does not say how many bells wait: %s", type(problem).__name__)
+        return None

@@ -16,7 +16,9 @@ def exclude_person(*, project: Project, person: Person, by: Person, reason: str,
     """Leave out everything the person answered and will answer in this project, until the decision is lifted."""
     # Twice the same decision would need lifting twice.
     Project.objects.select_for_update().get(pk=project.pk)
-    standing = Exclusion.objects.filter(project=project, person=person, lifted_at__isnull=True).first()
+    standing: Exclusion | None = Exclusion.objects.filter(
+        project=project, person=person, lifted_at__isnull=True
+    ).first()
     if standing:
         return standing
     exclusion = Exclusion.objects.create(project=project, person=person, decided_by=by, reason=reason, rule=rule)
@@ -32,7 +34,7 @@ def exclude_annotation(*, annotation: Annotation, by: Person, reason: str, rule:
     """Leave out one answer."""
     project = annotation.assignment.stage.project
     Project.objects.select_for_update().get(pk=project.pk)
-    standing = Exclusion.objects.filter(annotation=annotation, lifted_at__isnull=True).first()
+    standing: Exclusion | None = Exclusion.objects.filter(annotation=annotation, lifted_at__isnull=True).first()
     if standing:
         return standing
     exclusion = Exclusion.objects.create(
@@ -69,4 +71,6 @@ def _count_again(exclusion: Exclusion) -> None:
         affected = affected.filter(annotations=exclusion.annotation_id)
     else:
         affected = affected.filter(person=exclusion.person_id, stage__project=exclusion.project_id)
-    StageItem.objects.filter(pk__in=affected.values("stage_item")).update(due_at=Now())
+    stage_items = StageItem.objects.filter(pk__in=affected.values("stage_item"))
+    stage_items.lock_in_claim_order()
+    stage_items.update(due_at=Now())

@@ -137,6 +137,7 @@ def change_stage(
     stage.roles = stage.roles if roles is None else list(roles)
     stage.save()
     if before["overlap"] != overlap:
+        stage.stage_items.all().lock_in_claim_order()
         # Never below what is taken: progress would pass 100 %, and somebody's place would vanish under them.
         stage.stage_items.update(wanted=Greatest(overlap, F("active") + F("done")), due_at=Now())
     after = {"overlap": overlap, "lease_minutes": lease_minutes, "order": order}
@@ -269,7 +270,7 @@ def add_items_to_stage(*, stage: Stage, item_set: ItemSet, by: Person | None = N
     with connection.cursor() as cursor:
         # One statement inside the database: 20,000 rows through Python would cost most of an import's time.
         cursor.execute(_ADD_ITEMS, [stage.pk, -1 if last is None else last, stage.overlap, item_set.pk, stage.pk])
-        added = cursor.rowcount
+        added: int = cursor.rowcount
     events.record(
         actor=by, verb="stage.items_added", subject=stage, project_id=stage.project_id, item_set=item_set.pk, n=added
     )

@@ -1,0 +1,300 @@
+"""The shape of what admins type: projects, stages and their fields, codes, invitations, exclusions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+from zoneinfo import available_timezones
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.utils.text import slugify
+
+from annotate.answers import FIELD_TYPES, FieldSpecInvalid, JsonValue, fields_from_json
+from annotate.models import ItemSet, Membership, Project, Stage
+
+LANGUAGE_TAG = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
+MAX_FIELDS = 12
+GROUPS = [("", "no group"), ("A", "A"), ("B", "B")]
+TYPE_WORDS = {"choice": "choose one", "text": "one line of text", "long_text": "several lines of text"}
+
+
+class PlainForm(forms.Form):
+    """Widgets as the stylesheet knows them; labels stand above, errors below."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        kwargs.setdefault("label_suffix", "")
+        super().__init__(*args, **kwargs)
+        for field in self.fields.values():
+            if not isinstance(field.widget, forms.CheckboxInput | forms.CheckboxSelectMultiple | forms.RadioSelect):
+                field.widget.attrs.setdefault("class", "input")
+            field.widget.attrs.setdefault("autocomplete", "off")
+
+
+class LanguagesField(forms.CharField):
+    """BCP-47 tags with commas between them."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(required=False, label="Languages", max_length=300, **kwargs)
+
+    def prepare_value(self, value: Any) -> Any:
+        return ", ".join(value) if isinstance(value, list) else value
+
+    def clean(self, value: Any) -> list[str]:
+        tags = [tag.strip() for tag in super().clean(value).split(",") if tag.strip()]
+        for tag in tags:
+            if not LANGUAGE_TAG.fullmatch(tag):
+                raise ValidationError(f"{tag} is no language tag; write en, ta or zh-Hans, with commas between.")
+        return tags
+
+
+class LinesField(forms.CharField):
+    """A list, one entry a line."""
+
+    widget = forms.Textarea(attrs={"rows": 4})
+
+    def prepare_value(self, value: Any) -> Any:
+        return "\n".join(value) if isinstance(value, list) else value
+
+    def clean(self, value: Any) -> list[str]:
+        return [line.strip() for line in super().clean(value).splitlines() if line.strip()]
+
+
+@cache
+def time_zones() -> list[tuple[str, str]]:
+    return [(name, name.replace("_", " ")) for name in sorted(available_timezones()) if "/" in name or name == "UTC"]
+
+
+def _address(text: str, title: str) -> str:
+    """The slug that was typed, or one made of the title."""
+    slug = slugify(text or title)[:80]
+    if not slug:
+        raise ValidationError("Write a short address in Latin letters and digits; the title has none to make one of.")
+    return slug
+
+
+class ProjectForm(PlainForm):
+    title = forms.CharField(max_length=200)
+    slug = forms.CharField(
+        max_length=80,
+        required=False,
+        label="Short address",
+        help_text="Latin letters, digits and hyphens; stands in the address of every page. Empty: made of the title.",
+    )
+    description = forms.CharField(
+        required=False,
+        max_length=5_000,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="What people who are invited read before they take part.",
+    )
+    languages = LanguagesField(help_text="Of the items, as BCP-47 tags, such as en, ta, zh-Hans.")
+    current_date = forms.CharField(
+        required=False,
+        max_length=60,
+        label="Current date",
+        help_text="What “today” means in the questions, such as December 2022; shown to people and models alike.",
+    )
+    time_zone = forms.ChoiceField(
+        choices=time_zones, initial="UTC", label="Time zone", help_text="Days are counted here."
+    )
+    guidelines = forms.CharField(
+        required=False,
+        max_length=200_000,
+        widget=forms.Textarea(attrs={"rows": 8}),
+        help_text="Markdown. Shown beside every item, in stages that have no guidelines of their own.",
+    )
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or {}
+        try:
+            data["slug"] = _address(data.get("slug", ""), data.get("title", ""))
+        except ValidationError as problem:
+            self.add_error("slug", problem)
+            return data
+        if Project.objects.filter(slug=data["slug"]).exists():
+            self.add_error("slug", f"There is a project with the address {data['slug']} already.")
+        return data
+
+
+class StageForm(PlainForm):
+    """How a stage is run; what it asks is the form of StageVersionForm and FieldFormSet."""
+
+    title = forms.CharField(max_length=120, help_text="Annotators see it.")
+    overlap = forms.IntegerField(
+        min_value=1, max_value=1_000, initial=3, label="People per item", help_text="How many answers each item gets."
+    )
+    roles = forms.MultipleChoiceField(
+        choices=[(value, label) for value, label in Membership.Role.choices if value != "viewer"],
+        initial=["annotator"],
+        widget=forms.CheckboxSelectMultiple,
+        label="Who may take it",
+    )
+    lease_minutes = forms.IntegerField(
+        min_value=1,
+        max_value=1_440,
+        initial=30,
+        label="Minutes before an idle item goes to somebody else",
+        help_text="Counted from the last sign of work. What was typed is kept, and can still be sent.",
+    )
+    order = forms.ChoiceField(choices=Stage.Order.choices, label="Order")
+    is_closed_book = forms.BooleanField(
+        required=False, initial=True, label="Closed book: people answer from what is shown and what they know"
+    )
+    time_limit_seconds = forms.IntegerField(
+        required=False,
+        min_value=5,
+        max_value=86_400,
+        label="Time limit per item, seconds",
+        help_text="For closed book. Told on the page; an answer that comes later is kept and its time is exported.",
+    )
+    permitted_sources = forms.CharField(
+        required=False,
+        max_length=200,
+        label="Permitted sources",
+        help_text="Without closed book: what people may look things up in, such as Wikipedia.",
+    )
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or {}
+        # A report states the condition of the human baseline: it must be one of two, and named.
+        if data.get("is_closed_book") and data.get("permitted_sources"):
+            self.add_error("permitted_sources", "Closed book has no sources: empty this, or untick closed book.")
+        if not data.get("is_closed_book") and not data.get("permitted_sources"):
+            self.add_error("permitted_sources", "Name the sources people may use, or tick closed book.")
+        return data
+
+
+class NewStageForm(StageForm):
+    kind = forms.ChoiceField(choices=Stage.Kind.choices, widget=forms.HiddenInput)
+    slug = forms.CharField(max_length=80, required=False, label="Short address", help_text="Empty: made of the title.")
+    field_order = ("kind", "title", "slug")
+
+    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.project = project
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean()
+        try:
+            data["slug"] = _address(data.get("slug", ""), data.get("title", ""))
+        except ValidationError as problem:
+            self.add_error("slug", problem)
+            return data
+        # "new" is the address of this very page.
+        if data["slug"] == "new" or self.project.stages.filter(slug=data["slug"]).exists():
+            self.add_error("slug", f"The address {data['slug']} is taken; choose another.")
+        return data
+
+
+class StageVersionForm(PlainForm):
+    """What is shown and said beside the fields."""
+
+    shown_keys = LinesField(
+        label="Shown content",
+        help_text="Keys of the items' content, one a line, in the order people see them. The first is the headline.",
+    )
+    instruction = forms.CharField(
+        required=False, max_length=400, label="Instruction", help_text="One line above the answer."
+    )
+
+
+class FieldForm(PlainForm):
+    name = forms.SlugField(max_length=50, help_text="In exports and reports: lower-case letters, digits, underscores.")
+    type = forms.ChoiceField(choices=[(name, TYPE_WORDS[name]) for name in FIELD_TYPES], label="How it is answered")
+    caption = forms.CharField(max_length=200, help_text="The question as people read it.")
+    help = forms.CharField(max_length=300, required=False)
+    options = LinesField(
+        required=False, help_text="For “choose one”: one option a line, as value | caption. The value is exported."
+    )
+    max_length = forms.IntegerField(required=False, min_value=1, max_value=200_000, label="Longest text, characters")
+    decides = forms.BooleanField(required=False, initial=True, label="Decides: it is counted, voted on and compared")
+    required = forms.BooleanField(required=False, initial=True, label="Must be answered")
+
+    def clean_options(self) -> list[dict[str, str]]:
+        options = []
+        for line in self.cleaned_data["options"]:
+            value, bar, caption = line.partition("|")
+            options.append({"value": value.strip(), "caption": caption.strip() if bar else value.strip()})
+        return options
+
+    def to_json(self) -> dict[str, Any]:
+        names = ("name", "type", "caption", "help", "options", "max_length", "decides", "required")
+        data = {name: self.cleaned_data[name] for name in names}
+        if data["type"] != "choice":
+            data["options"] = []
+        return data
+
+
+class BaseFieldFormSet(forms.BaseFormSet):
+    def clean(self) -> None:
+        if any(self.errors):
+            return
+        try:
+            fields_from_json(self.fields_json)
+        except FieldSpecInvalid as problem:
+            raise ValidationError(str(problem)) from None
+
+    @property
+    def fields_json(self) -> list[dict[str, Any]]:
+        """The fields as a stage stores them; for a valid set only."""
+        kept = (form for form in self.forms if form.has_changed() or form.initial)
+        return [form.to_json() for form in kept if not form.cleaned_data.get("DELETE")]
+
+
+FieldFormSet: Any = forms.formset_factory(
+    FieldForm, formset=BaseFieldFormSet, extra=1, can_delete=True, max_num=MAX_FIELDS, validate_max=True
+)
+
+
+def field_initial(fields: Sequence[dict[str, JsonValue]]) -> list[dict[str, Any]]:
+    """Stored fields as the form set shows them."""
+    return [
+        {**field, "options": [f"{option['value']} | {option['caption']}" for option in field.get("options") or []]}  # type: ignore[index,union-attr,call-overload]
+        for field in fields
+    ]
+
+
+class GuidelinesForm(PlainForm):
+    markdown = forms.CharField(
+        required=False, max_length=200_000, label="Guidelines", widget=forms.Textarea(attrs={"rows": 10})
+    )
+
+
+class AddItemsForm(PlainForm):
+    item_set = forms.ModelChoiceField(queryset=ItemSet.objects.none(), label="Item set", empty_label=None)
+
+    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        field: Any = self.fields["item_set"]
+        field.queryset = project.item_sets.order_by("-pk")
+        field.label_from_instance = lambda item_set: f"{item_set.name} ({item_set.n_items:,} items)"
+
+
+class MemberForm(PlainForm):
+    role = forms.ChoiceField(
+        choices=[(value, label) for value, label in Membership.Role.choices if value != "admin"], initial="annotator"
+    )
+    group = forms.ChoiceField(choices=GROUPS, required=False, help_text="For a cross-check; else no group.")
+
+
+class CodesForm(MemberForm):
+    n_codes = forms.IntegerField(min_value=1, max_value=500, initial=5, label="How many")
+    languages = LanguagesField(help_text="Items in other languages are not offered. Empty: every language.")
+    field_order = ("n_codes", "role", "group", "languages")
+
+
+class InviteForm(MemberForm):
+    days = forms.IntegerField(min_value=1, max_value=90, initial=7, label="Valid for, days")
+    max_uses = forms.IntegerField(min_value=1, max_value=10_000, initial=1, label="For how many people")
+    field_order = ("max_uses", "days", "role", "group")
+
+
+class ExcludeForm(PlainForm):
+    reason = forms.CharField(max_length=300, help_text="Printed in exports and reports beside what was left out.")
+    rule = forms.CharField(
+        max_length=60,
+        required=False,
+        help_text="The rule it follows, if one was set before the study, such as “3 of 5 checks missed”.",
+    )

@@ -1,0 +1,70 @@
+"""What the stage editor offers and shows: first fields, the keys the items have, the item as people will see it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from annotate.answers import fields_from_json
+from annotate.models import ItemRevision, Project, Stage
+from annotate.shown import shown_item
+
+# A first form to change, per kind: yes, no and the honest third way; or a short answer with its reason.
+FIRST_FIELDS: dict[str, list[dict[str, Any]]] = {
+    Stage.Kind.LABEL: [
+        {
+            "name": "label",
+            "type": "choice",
+            "caption": "Is it true?",
+            "options": [
+                {"value": "yes", "caption": "Yes"},
+                {"value": "no", "caption": "No"},
+                {"value": "not_sure", "caption": "Not sure enough"},
+            ],
+            "decides": True,
+            "required": True,
+        }
+    ],
+    Stage.Kind.ANSWER: [
+        {"name": "answer", "type": "text", "caption": "Answer", "decides": True, "required": True},
+        {"name": "why", "type": "long_text", "caption": "Why?", "decides": False, "required": False},
+    ],
+}
+# Enough to meet every kind of item of an ordinary project; reading all of them would take minutes.
+LOOKED_AT = 20
+
+
+def content_keys(project: Project) -> list[str]:
+    """The content keys of the project's first and last items, in the order in which they come."""
+    revisions = ItemRevision.objects.filter(item__project=project, is_current=True)
+    contents = [
+        *revisions.order_by("pk").values_list("content", flat=True)[: LOOKED_AT // 2],
+        *revisions.order_by("-pk").values_list("content", flat=True)[: LOOKED_AT // 2],
+    ]
+    return list(dict.fromkeys(key for content in contents for key, _ in content))
+
+
+def preview_of(
+    stage: Stage, fields: Sequence[dict[str, Any]], shown_keys: Sequence[str], instruction: str = ""
+) -> dict[str, Any] | None:
+    """The first item of the stage, else of the project, as the work page shows it; None without any item.
+
+    `missing`: shown keys that this item does not have.
+    """
+    here = ItemRevision.objects.filter(stage_items__stage=stage).order_by("stage_items__rank")
+    anywhere = ItemRevision.objects.filter(item__project=stage.project_id, is_current=True).order_by("pk")
+    revision = here.select_related("item").first() or anywhere.select_related("item").first()
+    if revision is None:
+        return None
+    keys = {key for key, _ in revision.content}
+    return {
+        "item": shown_item(
+            external_id=revision.item.external_id,
+            language=revision.language,
+            content=revision.content,
+            shown_keys=shown_keys,
+        ),
+        "instruction": instruction,
+        "fields": [{"spec": spec, "value": None, "error": "", "name": spec.name} for spec in fields_from_json(fields)],
+        "missing": [key for key in shown_keys if key not in keys],
+    }

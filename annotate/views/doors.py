@@ -1,0 +1,46 @@
+"""Who comes in: every page of a project finds it through one of these; a stranger gets 404."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.contrib.auth.views import redirect_to_login
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404
+
+from annotate.models import Person, Project
+
+View = Callable[..., HttpResponseBase]
+
+
+class PersonRequest(HttpRequest):
+    """A request behind `signed_in`: somebody is there. `htmx` comes from django-htmx's middleware."""
+
+    user: Person
+    htmx: Any
+
+
+def signed_in(view: View) -> View:
+    """Anonymous visitors are sent to sign in; a fragment gets 401, for a sign-in page inside a page helps nobody."""
+
+    @wraps(view)
+    def inner(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if request.user.is_authenticated:
+            return view(request, *args, **kwargs)
+        if request.headers.get("HX-Request") == "true":
+            return HttpResponse(status=401)
+        # A POST cannot be repeated by following a link, so the way back is the start.
+        return redirect_to_login(request.get_full_path() if request.method in ("GET", "HEAD") else "/")
+
+    return inner
+
+
+def project_read_by(person: Person | Any, slug: str) -> Project:
+    return get_object_or_404(Project.objects.visible_to(person), slug=slug)
+
+
+def project_run_by(person: Person | Any, slug: str) -> Project:
+    return get_object_or_404(Project.objects.run_by(person), slug=slug)

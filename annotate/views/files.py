@@ -1,0 +1,40 @@
+"""Files on their way out: always as attachments, never shown by the browser under our address."""
+
+from __future__ import annotations
+
+from django.http import FileResponse, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from annotate.csv_text import FORMS, csv_chunks
+from annotate.models import StoredFile
+from annotate.services.exporting import answer_rows
+from annotate.views.doors import PersonRequest, project_run_by, signed_in
+
+
+@require_safe
+@never_cache
+@signed_in
+def stored_file(request: PersonRequest, file_id: int) -> HttpResponseBase:
+    stored = get_object_or_404(StoredFile.objects.visible_to(request.user), pk=file_id)
+    return FileResponse(
+        stored.file.open("rb"), as_attachment=True, filename=stored.name, content_type=stored.media_type
+    )
+
+
+@require_safe
+@never_cache
+@signed_in
+def export_answers(request: PersonRequest, slug: str) -> HttpResponseBase:
+    project = project_run_by(request.user, slug)
+    form = request.GET.get("form", "exact")
+    if form not in FORMS:
+        return HttpResponse(f"form is one of {', '.join(FORMS)}", status=400, content_type="text/plain")
+    response = StreamingHttpResponse(
+        csv_chunks(answer_rows(project=project), form), content_type="text/csv; charset=utf-8"
+    )
+    suffix = "" if form == "exact" else f"-{form}"
+    response["Content-Disposition"] = f'attachment; filename="{project.slug}-answers{suffix}.csv"'
+    return response

@@ -1,0 +1,182 @@
+"""The people of a project: who they are by pseudonym, what they did, how others are asked in."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
+
+from annotate.exceptions import GoldpanelError
+from annotate.models import Exclusion, Invite, Membership, Participation, Project
+from annotate.project_forms import CodesForm, ExcludeForm, InviteForm
+from annotate.services import excluding, people, projects
+from annotate.services.member_list import members, page_of_members
+from annotate.views.doors import PersonRequest, project_run_by, signed_in
+from annotate.views.navigation import project_nav
+
+STATES = {"pause": projects.pause_member, "reactivate": projects.reactivate_member}
+
+
+@require_safe
+@never_cache
+@signed_in
+def people_list(request: PersonRequest, slug: str) -> HttpResponse:
+    return _people_page(request, project_run_by(request.user, slug))
+
+
+@require_POST
+@never_cache
+@signed_in
+def people_codes(request: PersonRequest, slug: str) -> HttpResponse:
+    """Make participant codes. They stand in this one response and nowhere else."""
+    project = project_run_by(request.user, slug)
+    form = CodesForm(request.POST)
+    if not form.is_valid():
+        return _people_page(request, project, status=422, codes_form=form)
+    asked = form.cleaned_data
+    made = [
+        people.new_annotator(
+            project=project, by=request.user, role=asked["role"], group=asked["group"], languages=asked["languages"]
+        )
+        for _ in range(asked["n_codes"])
+    ]
+    return _people_page(request, project, new_codes=[(person.pseudonym, code) for person, code in made])
+
+
+@require_POST
+@never_cache
+@signed_in
+def people_invite(request: PersonRequest, slug: str) -> HttpResponse:
+    """Make an invitation link. It stands in this one response and nowhere else."""
+    project = project_run_by(request.user, slug)
+    form = InviteForm(request.POST)
+    if not form.is_valid():
+        return _people_page(request, project, status=422, invite_form=form)
+    asked = form.cleaned_data
+    invite, token = people.make_invite(
+        project=project,
+        by=request.user,
+        role=asked["role"],
+        group=asked["group"],
+        max_uses=asked["max_uses"],
+        expires_at=timezone.now() + timedelta(days=asked["days"]),
+    )
+    link = request.build_absolute_uri(reverse("join", args=[token]))
+    return _people_page(request, project, new_link=link, new_invite=invite)
+
+
+@require_POST
+@signed_in
+def people_invite_revoke(request: PersonRequest, slug: str, invite_id: int) -> HttpResponse:
+    project = project_run_by(request.user, slug)
+    invite = get_object_or_404(Invite.objects.run_by(request.user), project=project, pk=invite_id)
+    people.revoke_invite(invite=invite, by=request.user)
+    messages.success(request, "The link is revoked: nobody can join by it any more.")
+    return redirect("people", slug)
+
+
+@require_safe
+@never_cache
+@signed_in
+def person(request: PersonRequest, slug: str, pseudonym: str) -> HttpResponse:
+    project, membership = _member(request, slug, pseudonym)
+    return _person_page(request, project, membership)
+
+
+@require_POST
+@signed_in
+def person_state(request: PersonRequest, slug: str, pseudonym: str) -> HttpResponse:
+    _, membership = _member(request, slug, pseudonym)
+    if step := STATES.get(request.POST.get("step", "")):
+        try:
+            step(membership=membership, by=request.user)
+        except GoldpanelError as problem:
+            messages.error(request, str(problem))
+        else:
+            messages.success(request, "Saved.")
+    return redirect("person", slug, pseudonym)
+
+
+@require_POST
+@never_cache
+@signed_in
+def person_code(request: PersonRequest, slug: str, pseudonym: str) -> HttpResponse:
+    """A new participant code instead of a lost one, which stops working at once."""
+    project, membership = _member(request, slug, pseudonym)
+    if membership.person.is_staff:
+        messages.error(request, "This person signs in with a password and has no code.")
+        return redirect("person", slug, pseudonym)
+    return _person_page(request, project, membership, new_code=people.issue_code(person=membership.person))
+
+
+@require_POST
+@signed_in
+def person_exclude(request: PersonRequest, slug: str, pseudonym: str) -> HttpResponse:
+    project, membership = _member(request, slug, pseudonym)
+    form = ExcludeForm(request.POST)
+    if not form.is_valid():
+        return _person_page(request, project, membership, status=422, exclude_form=form)
+    excluding.exclude_person(project=project, person=membership.person, by=request.user, **form.cleaned_data)
+    messages.success(request, "Excluded. The votes on the items concerned are counted again.")
+    return redirect("person", slug, pseudonym)
+
+
+@require_POST
+@signed_in
+def exclusion_lift(request: PersonRequest, slug: str, exclusion_id: int) -> HttpResponse:
+    project = project_run_by(request.user, slug)
+    exclusion = get_object_or_404(Exclusion.objects.run_by(request.user), project=project, pk=exclusion_id)
+    excluding.lift_exclusion(exclusion=exclusion, by=request.user)
+    messages.success(request, "Lifted. The answers count again.")
+    if exclusion.person is None:
+        return redirect("people", slug)
+    return redirect("person", slug, exclusion.person.pseudonym)
+
+
+def _member(request: PersonRequest, slug: str, pseudonym: str) -> tuple[Project, Membership]:
+    project = project_run_by(request.user, slug)
+    return project, get_object_or_404(members(project), person__pseudonym=pseudonym)
+
+
+def _people_page(request: PersonRequest, project: Project, *, status: int = 200, **shown: Any) -> HttpResponse:
+    """`shown`: forms that come back with their errors, and what is shown this one time."""
+    text = request.GET.get("after", "")
+    rows, has_more = page_of_members(project, after=int(text) if text.isdecimal() and len(text) < 19 else 0)
+    context: dict[str, Any] = {
+        "project": project,
+        "nav": project_nav(project, request.user, "people"),
+        "members": rows,
+        "next_url": f"{reverse('people', args=[project.slug])}?after={rows[-1].pk}" if has_more else "",
+        "codes_form": CodesForm(),
+        "invite_form": InviteForm(),
+        "invites": Invite.objects.filter(
+            project=project, revoked_at__isnull=True, expires_at__gt=timezone.now()
+        ).order_by("-pk")[:50],
+    }
+    return render(request, "annotate/people.html", context | shown, status=status)
+
+
+def _person_page(
+    request: PersonRequest, project: Project, membership: Membership, *, status: int = 200, **shown: Any
+) -> HttpResponse:
+    exclusions = Exclusion.objects.filter(project=project, person=membership.person).select_related(
+        "decided_by", "lifted_by"
+    )
+    context: dict[str, Any] = {
+        "project": project,
+        "nav": project_nav(project, request.user, "people"),
+        "member": membership,
+        "participations": Participation.objects.filter(stage__project=project, person=membership.person)
+        .select_related("stage")
+        .order_by("stage__position"),
+        "exclusions": exclusions.order_by("-decided_at"),
+        "exclude_form": ExcludeForm(),
+    }
+    return render(request, "annotate/person.html", context | shown, status=status)

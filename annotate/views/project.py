@@ -1,0 +1,70 @@
+"""The home of a project, and making one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.exceptions import PermissionDenied
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_safe
+
+from annotate.project_forms import ProjectForm
+from annotate.services import overview, projects
+from annotate.services.counting import StageCounts, stage_counts
+from annotate.views.doors import PersonRequest, project_read_by, signed_in
+from annotate.views.navigation import project_nav, role_in
+
+
+@require_safe
+@signed_in
+def project(request: PersonRequest, slug: str) -> HttpResponse:
+    row = project_read_by(request.user, slug)
+    may_run = role_in(row, request.user) == "admin"
+    stages = list(row.stages.order_by("position", "pk"))
+    counts = stage_counts(stages)
+    days = overview.answers_per_day(row)
+    context: dict[str, Any] = {
+        "project": row,
+        "nav": project_nav(row, request.user, "project"),
+        "may_run": may_run,
+        "facts": overview.facts(row),
+        "funnel": [(stage, counts[stage.pk], _outcomes(counts[stage.pk])) for stage in stages],
+        "today": days[-1].n_answers,
+        "bars": _bars(days),
+        "needs": overview.needs(row, [(stage, counts[stage.pk]) for stage in stages]) if may_run else [],
+    }
+    return render(request, "annotate/project.html", context)
+
+
+def _bars(days: list[overview.Day]) -> list[dict[str, Any]]:
+    """One bar a day for partials/days.html, the highest 64 units high; a day with few answers stays visible."""
+    most = max(day.n_answers for day in days)
+    bars = []
+    for n, day in enumerate(days):
+        height = max(1, round(64 * day.n_answers / most)) if day.n_answers else 0
+        place = {"x": 40 * n + 5, "middle": 40 * n + 20, "y": 66 - height, "height": height}
+        bars.append({"day": day.date, "n_answers": day.n_answers} | place)
+    return bars
+
+
+def _outcomes(counts: StageCounts) -> list[dict[str, Any]]:
+    """The segments of a stage's bar, in answers."""
+    return [
+        {"label": "answered", "count": counts.done, "kind": "is-people"},
+        {"label": "being answered", "count": counts.active, "kind": "is-people-open"},
+        {"label": "to come", "count": max(0, counts.waiting), "kind": "is-waiting"},
+    ]
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@signed_in
+def project_new(request: PersonRequest) -> HttpResponse:
+    # Participants come to answer; whoever makes a project runs it and sees everything in it.
+    if not request.user.is_staff:
+        raise PermissionDenied
+    form = ProjectForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        made = projects.create_project(by=request.user, **form.cleaned_data)
+        return redirect("project", made.slug)
+    return render(request, "annotate/project_new.html", {"form": form}, status=422 if form.is_bound else 200)

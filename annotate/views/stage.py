@@ -1,0 +1,217 @@
+"""The stage editor: how a stage is run, what it asks, its guidelines and items, and the steps of its life."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods, require_POST
+
+from annotate.answers import FieldSpecInvalid
+from annotate.exceptions import GoldpanelError, StageFormFrozen
+from annotate.models import Project, Stage
+from annotate.project_forms import (
+    AddItemsForm,
+    FieldFormSet,
+    GuidelinesForm,
+    NewStageForm,
+    StageForm,
+    StageVersionForm,
+    field_initial,
+)
+from annotate.services import projects
+from annotate.services.counting import stage_counts
+from annotate.services.stage_form import FIRST_FIELDS, content_keys, preview_of
+from annotate.views.doors import PersonRequest, project_run_by, signed_in
+from annotate.views.navigation import project_nav
+
+STEPS = {"open": projects.open_stage, "pause": projects.pause_stage, "close": projects.close_stage}
+DONE = {
+    "open": "The stage is open: people can take items now.",
+    "pause": "The stage is paused: no new items are handed out; what is in people's hands may be finished.",
+    "close": "The stage is closed. All answers stay, and it can be opened again.",
+}
+
+
+def _stage_run_by(request: PersonRequest, slug: str, stage_slug: str) -> tuple[Project, Stage]:
+    project = project_run_by(request.user, slug)
+    return project, get_object_or_404(Stage.objects.run_by(request.user), project=project, slug=stage_slug)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@signed_in
+def stage_new(request: PersonRequest, slug: str) -> HttpResponse:
+    project = project_run_by(request.user, slug)
+    kind = request.GET.get("kind", request.POST.get("kind"))
+    kind = kind if kind in Stage.Kind.values else Stage.Kind.LABEL
+    keys = content_keys(project)
+    if request.method == "POST":
+        form = NewStageForm(request.POST, project=project)
+        version = StageVersionForm(request.POST)
+        fields = FieldFormSet(request.POST, prefix="fields", initial=field_initial(FIRST_FIELDS[kind]))
+        if form.is_valid() and version.is_valid() and fields.is_valid():
+            try:
+                stage = projects.create_stage(
+                    project=project,
+                    by=request.user,
+                    fields=fields.fields_json,
+                    **form.cleaned_data,
+                    **version.cleaned_data,
+                )
+            except FieldSpecInvalid as problem:
+                version.add_error(None, str(problem))
+            else:
+                messages.success(request, "The stage is a draft. Add items and guidelines, then open it.")
+                return redirect("stage", slug, stage.slug)
+    else:
+        form = NewStageForm(project=project, initial={"kind": kind})
+        version = StageVersionForm(initial={"shown_keys": keys})
+        fields = FieldFormSet(prefix="fields", initial=field_initial(FIRST_FIELDS[kind]))
+    context = {
+        "project": project,
+        "nav": project_nav(project, request.user, ""),
+        "kind": kind,
+        "kinds": Stage.Kind,
+        "form": form,
+        "version_form": version,
+        "field_forms": fields,
+        "content_keys": keys,
+    }
+    return render(request, "annotate/stage_new.html", context, status=422 if request.method == "POST" else 200)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@signed_in
+def stage(request: PersonRequest, slug: str, stage_slug: str) -> HttpResponse:
+    """The editor; POST changes how the stage is run."""
+    project, row = _stage_run_by(request, slug, stage_slug)
+    if request.method != "POST":
+        return _stage_page(request, project, row)
+    form = StageForm(request.POST)
+    if not form.is_valid():
+        return _stage_page(request, project, row, status=422, form=form)
+    projects.change_stage(stage=row, by=request.user, **form.cleaned_data)
+    messages.success(request, "Saved.")
+    return redirect("stage", slug, stage_slug)
+
+
+@require_POST
+@signed_in
+def stage_form(request: PersonRequest, slug: str, stage_slug: str) -> HttpResponse:
+    """Change what is asked and shown."""
+    project, row = _stage_run_by(request, slug, stage_slug)
+    version, fields = _bound_form(request, row)
+    if not (version.is_valid() and fields.is_valid()):
+        return _stage_page(request, project, row, status=422, version_form=version, field_forms=fields)
+    try:
+        saved = projects.change_form(
+            stage=row,
+            by=request.user,
+            fields=fields.fields_json,
+            as_new_version="new_version" in request.POST,
+            **version.cleaned_data,
+        )
+    except FieldSpecInvalid as problem:
+        version.add_error(None, str(problem))
+        return _stage_page(request, project, row, status=422, version_form=version, field_forms=fields)
+    except StageFormFrozen as problem:
+        version.add_error(None, f"{problem} Answers given so far stay with version {row.versions.count()}.")
+        return _stage_page(
+            request, project, row, status=409, version_form=version, field_forms=fields, offer_version=True
+        )
+    messages.success(request, f"Saved as version {saved.number} of the form.")
+    return redirect("stage", slug, stage_slug)
+
+
+@require_POST
+@signed_in
+def stage_preview(request: PersonRequest, slug: str, stage_slug: str) -> HttpResponse:
+    """The first item as people would see it with the form as it stands on the page, saved or not."""
+    project, row = _stage_run_by(request, slug, stage_slug)
+    version, fields = _bound_form(request, row)
+    context: dict[str, Any] = {"project": project, "stage": row}
+    if version.is_valid() and fields.is_valid():
+        context["preview"] = preview_of(row, fields.fields_json, **version.cleaned_data)
+    else:
+        context["preview_problem"] = "The form cannot be shown yet: something in it is missing or in conflict."
+    template = "annotate/partials/stage_preview.html" if request.htmx else "annotate/stage_preview.html"
+    return render(request, template, context)
+
+
+@require_POST
+@signed_in
+def stage_guidelines(request: PersonRequest, slug: str, stage_slug: str) -> HttpResponse:
+    project, row = _stage_run_by(request, slug, stage_slug)
+    form = GuidelinesForm(request.POST)
+    if not form.is_valid():
+        return _stage_page(request, project, row, status=422, guidelines_form=form)
+    version = projects.write_guidelines(project=project, stage=row, by=request.user, **form.cleaned_data)
+    messages.success(request, f"These are version {version.number} of the guidelines.")
+    return redirect("stage", slug, stage_slug)
+
+
+@require_POST
+@signed_in
+def stage_items(request: PersonRequest, slug: str, stage_slug: str) -> HttpResponse:
+    project, row = _stage_run_by(request, slug, stage_slug)
+    form = AddItemsForm(request.POST, project=project)
+    if not form.is_valid():
+        return _stage_page(request, project, row, status=422, items_form=form)
+    added = projects.add_items_to_stage(stage=row, item_set=form.cleaned_data["item_set"], by=request.user)
+    messages.success(request, f"{added:,} items added." if added else "The stage had all of these items already.")
+    return redirect("stage", slug, stage_slug)
+
+
+@require_POST
+@signed_in
+def stage_state(request: PersonRequest, slug: str, stage_slug: str) -> HttpResponse:
+    _, row = _stage_run_by(request, slug, stage_slug)
+    step = request.POST.get("step", "")
+    if step in STEPS:
+        try:
+            STEPS[step](stage=row, by=request.user)
+        except GoldpanelError as problem:
+            messages.error(request, str(problem))
+        else:
+            messages.success(request, DONE[step])
+    return redirect("project" if request.POST.get("from") == "project" else "stage", *_way_back(request, slug, row))
+
+
+def _way_back(request: PersonRequest, slug: str, stage: Stage) -> tuple[str, ...]:
+    return (slug,) if request.POST.get("from") == "project" else (slug, stage.slug)
+
+
+def _bound_form(request: PersonRequest, stage: Stage) -> tuple[StageVersionForm, Any]:
+    current = stage.versions.get(is_current=True)
+    fields = FieldFormSet(request.POST, prefix="fields", initial=field_initial(current.fields))
+    return StageVersionForm(request.POST), fields
+
+
+def _stage_page(
+    request: PersonRequest, project: Project, stage: Stage, *, status: int = 200, **bound: Any
+) -> HttpResponse:
+    """The editor with its forms as stored, except those given, which come back as they were sent."""
+    version = stage.versions.get(is_current=True)
+    guidelines = stage.guideline_versions.order_by("-number").first()
+    settings = {name: getattr(stage, name) for name in StageForm.base_fields}
+    context: dict[str, Any] = {
+        "project": project,
+        "nav": project_nav(project, request.user, ""),
+        "stage": stage,
+        "version": version,
+        "versions": stage.versions.order_by("-number"),
+        "counts": stage_counts([stage])[stage.pk],
+        "guidelines": guidelines,
+        "content_keys": content_keys(project),
+        "form": StageForm(initial=settings),
+        "version_form": StageVersionForm(
+            initial={"shown_keys": version.shown_keys, "instruction": version.instruction}
+        ),
+        "field_forms": FieldFormSet(prefix="fields", initial=field_initial(version.fields)),
+        "guidelines_form": GuidelinesForm(initial={"markdown": guidelines.markdown if guidelines else ""}),
+        "items_form": AddItemsForm(project=project),
+        "preview": preview_of(stage, version.fields, version.shown_keys, version.instruction),
+    }
+    return render(request, "annotate/stage.html", context | bound, status=status)
