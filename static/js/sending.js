@@ -64,7 +64,7 @@ export function watchSending({ onSubmit, onRefused }) {
   document.body.addEventListener("htmx:afterRequest", () => { isOnTheWay = false; });
 
   document.body.addEventListener("htmx:beforeSwap", (event) => {
-    const { elt, xhr } = event.detail;
+    const { xhr, requestConfig: { elt } } = event.detail; // detail.elt is what would be exchanged.
     const item = itemOf(elt);
     if (!item || event.detail.isError || xhr.status === 204) return;
     if (xhr.status === 409 && isConflict(xhr.responseText)) {
@@ -80,9 +80,9 @@ export function watchSending({ onSubmit, onRefused }) {
   });
 
   for (const name of ["htmx:sendError", "htmx:timeout", "htmx:sendAbort"]) {
-    document.body.addEventListener(name, (event) => failed(event.detail.elt, 0));
+    document.body.addEventListener(name, (event) => failed(event.detail.requestConfig.elt, 0));
   }
-  document.body.addEventListener("htmx:responseError", (event) => failed(event.detail.elt, event.detail.xhr.status));
+  document.body.addEventListener("htmx:responseError", (event) => failed(event.detail.requestConfig.elt, event.detail.xhr.status));
 }
 
 function arrived(elt, item, status) {

@@ -146,4 +146,6 @@ window.addEventListener("beforeunload", (event) => {
   if (isUnacknowledged()) event.preventDefault();
 });
 
-show({ isFirst: true });
+// Modules run before the event that htmx starts on, and an answer may have to be sent at once.
+if (document.readyState === "complete") show({ isFirst: true });
+else document.addEventListener("DOMContentLoaded", () => show({ isFirst: true }), { once: true });
