@@ -327,6 +327,15 @@ SETTINGS: tuple[Setting, ...] = (
         "Processes of a worker started by the launcher.",
     ),
     Setting(
+        "GOLDPANEL_CLAIM_SECONDS",
+        _whole_number(2, 3_600),
+        "seconds",
+        90,
+        "90",
+        "How long a worker may be silent before the predictions in its hands are given to another one. Must be longer "
+        "than a slow disk or database holds a worker up.",
+    ),
+    Setting(
         "GOLDPANEL_LOG_LEVEL",
         _one_of("DEBUG", "INFO", "WARNING", "ERROR"),
         "DEBUG, INFO, WARNING or ERROR",

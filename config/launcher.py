@@ -11,13 +11,15 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from config.env import PROJECT, SettingsInvalid, load_env_file, read_settings
 from config.processes import MANAGE, Processes, scheduler_command, web_command, worker_command
+
+INTERRUPTED = 130  # what a shell says of a command that Ctrl-C ended
 
 
 def main(arguments: list[str]) -> int:
@@ -40,7 +42,7 @@ def main(arguments: list[str]) -> int:
         print(problem, file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        return 130
+        return INTERRUPTED
 
 
 def demo(arguments: list[str]) -> int:
@@ -59,7 +61,10 @@ def demo(arguments: list[str]) -> int:
         if folder:
             # A report that others can compute again starts from nothing, not from what somebody tried by hand.
             os.environ["GOLDPANEL_DATA"] = folder
-        return _run_demo(options)
+        try:
+            return _run_demo(options)
+        except KeyboardInterrupt:
+            return INTERRUPTED if options.headless else 0
 
 
 def _run_demo(options: argparse.Namespace) -> int:
@@ -101,7 +106,13 @@ def serve(arguments: list[str]) -> int:
     parser.add_argument("--web-only", action="store_true", help="no worker and no scheduler: they run elsewhere")
     options = parser.parse_args(arguments)
     _load_env()
-    values = read_settings(os.environ)
+    try:
+        return _serve(read_settings(os.environ), web_only=options.web_only)
+    except KeyboardInterrupt:
+        return 0  # it is how serving ends
+
+
+def _serve(values: Mapping[str, Any], *, web_only: bool) -> int:
     with _ended_by_signals(), Processes(os.environ) as processes:
         _set_up_django()
         _migrate_if_needed()
@@ -110,7 +121,7 @@ def serve(arguments: list[str]) -> int:
 
             call_command("collectstatic", interactive=False, verbosity=0)
         processes.start("web", web_command(values))
-        if not options.web_only:
+        if not web_only:
             processes.start("worker", worker_command(values["GOLDPANEL_WORKER_PROCESSES"]))
             processes.start("scheduler", scheduler_command())
         address = f"http://{values['GOLDPANEL_HOST']}:{values['GOLDPANEL_PORT']}"
@@ -193,18 +204,9 @@ def _ended_by_signals() -> Iterator[None]:
 
 
 def _watch(processes: Processes, until: str | None = None) -> int:
-    """Wait for a child to end: its exit code if it is the awaited one; any other ending is a failure, and told.
-
-    Where none is awaited, Ctrl-C is how it ends, and no failure.
-    """
-    try:
-        while (name := processes.ended()) is None:
-            time.sleep(0.1)
-    except KeyboardInterrupt:
-        if until is not None:
-            raise
-        print("\nStopping ...", flush=True)
-        return 0
+    """Wait for a child to end: its exit code if it is the awaited one; any other ending is a failure, and told."""
+    while (name := processes.ended()) is None:
+        time.sleep(0.1)
     if name == until:
         return processes.children[name].returncode
     _report_death(processes, name)

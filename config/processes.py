@@ -30,7 +30,8 @@ def web_command(values: Mapping[str, Any]) -> list[str]:
         *("--host", values["GOLDPANEL_HOST"], "--port", str(values["GOLDPANEL_PORT"])),
         *("--workers", str(values["GOLDPANEL_WEB_PROCESSES"])),
         *("--blocking-threads", str(values["GOLDPANEL_WEB_THREADS"])),
-        *("--log-level", "warning", "config.wsgi:application"),
+        # Asked to end while it starts, a process of the server hears nothing: the server then kills it.
+        *("--workers-kill-timeout", "2", "--log-level", "warning", "config.wsgi:application"),
     ]
 
 

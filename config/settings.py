@@ -41,6 +41,7 @@ MAX_ITEM_BYTES = _values["GOLDPANEL_MAX_ITEM_BYTES"]
 MAX_UPLOAD_BYTES = _values["GOLDPANEL_MAX_UPLOAD_BYTES"]
 LEASE_MINUTES = _values["GOLDPANEL_LEASE_MINUTES"]
 IDLE_SECONDS = _values["GOLDPANEL_IDLE_SECONDS"]
+CLAIM_SECONDS = _values["GOLDPANEL_CLAIM_SECONDS"]
 
 # Each line is paid by every request (docs/performance.md): add one only for what a view cannot do itself.
 INSTALLED_APPS = [
