@@ -179,7 +179,7 @@ def private_postgresql(scratch: Path) -> Iterator[str]:
             as_owner = ["runuser", "-u", owner, "--"]
         data = f"{folder}/data"
         initdb = [f"{programs}/initdb", "--pgdata", data, "--username", "postgres", "--auth", "trust", "--no-sync"]
-        initdb += ["--encoding", "UTF8", "--locale", "C.UTF-8"]
+        initdb += ["--encoding", "UTF8", "--locale", "C.UTF-8" if sys.platform == "linux" else "en_US.UTF-8"]
         subprocess.run([*as_owner, *initdb], check=True, cwd=folder, stdout=subprocess.DEVNULL)
         # A test database is thrown away: nothing in it needs to survive a power cut.
         options = {

@@ -59,6 +59,12 @@ def test_the_documentation_is_the_table():
     assert written == describe_settings(), "run: python -m config.env > docs/settings.md"
 
 
+def test_every_documented_setting_is_read_somewhere():
+    readers = [path for path in (PROJECT / "config").glob("*.py") if path.name != "env.py"]
+    text = "".join(path.read_text(encoding="utf-8") for path in readers)
+    assert [setting.name for setting in SETTINGS if f'"{setting.name}"' not in text] == []
+
+
 def test_nothing_needs_to_be_set():
     values = read_settings({})
     assert values.keys() == {setting.name for setting in SETTINGS}
