@@ -77,9 +77,7 @@ def _is_table(block: dict[str, Any]) -> bool:
 def _is_grid(block: dict[str, Any]) -> bool:
     rows = block.get("rows")
     return (
-        isinstance(block.get("columns"), list)
-        and isinstance(rows, list)
-        and all(isinstance(row, list) for row in rows)
+        isinstance(block.get("columns"), list) and isinstance(rows, list) and all(isinstance(row, list) for row in rows)
     )
 
 

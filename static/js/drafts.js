@@ -17,6 +17,8 @@ export class Draft {
   #isSaving = false;
   #isDirty = false;
   #isStopped = false;
+  #unanswered = null; // Words that were sent and may have arrived.
+  #isRepeat = false;
   #tokenRenewed = false;
 
   constructor(item, form) {
@@ -60,21 +62,25 @@ export class Draft {
   }
 
   async #post() {
-    // The number rises with each attempt: if an acknowledgement got lost, the next draft is still the newer one.
-    this.#version += 1;
-    this.#form.elements.draft_version.value = this.#version;
+    const { draft_version: version, csrfmiddlewaretoken: csrf } = this.#form.elements;
+    version.value = this.#version;
+    // If only the acknowledgement got lost, newer words under the old number would look like those of another tab:
+    // the same words go first, and newer ones after them.
+    this.#isRepeat = this.#unanswered !== null;
+    this.#unanswered ??= new URLSearchParams(new FormData(this.#form));
+    this.#unanswered.set("csrfmiddlewaretoken", csrf.value);
     try {
       const response = await fetch(this.#item.dataset.draftUrl, {
         method: "POST",
-        body: new URLSearchParams(new FormData(this.#form)),
+        body: this.#unanswered,
         headers: { "HX-Request": "true", Accept: "application/json" },
         signal: AbortSignal.timeout(20_000),
       });
       if (response.redirected) return 401;
       if (response.status === 409 && (await response.text()).includes('"person"')) return ANOTHER_PERSON;
       if (!response.ok) return response.status;
-      const { version } = await response.json();
-      this.#version = Math.max(this.#version, version);
+      this.#version = (await response.json()).version;
+      this.#unanswered = null;
       return 200;
     } catch {
       return 0;
@@ -86,7 +92,7 @@ export class Draft {
       this.#backoff.reset();
       this.#tokenRenewed = false;
       saveState("good", `Saved ${clock()}`);
-      if (this.#isDirty) this.changed();
+      if (this.#isDirty || this.#isRepeat) this.changed();
       else stash.drop(this.#item.dataset.person, this.#item.dataset.token);
       return;
     }
