@@ -148,7 +148,7 @@ ON CONFLICT (stage_id, person_id) DO UPDATE SET last_seen_at = excluded.last_see
 
 
 def move_on() -> str:
-    """Write where the person reads on and what they did; a NULL rank leaves the place as it is."""
+    """Write where the person reads on and what they did; returns what it adds up to. A NULL rank changes no place."""
     return f"""
 INSERT INTO annotate_participation
     (stage_id, person_id, rank, n_answered, n_skipped, active_seconds, last_seen_at)
@@ -159,6 +159,7 @@ SET rank = COALESCE(%(rank)s, annotate_participation.rank),
     n_skipped = annotate_participation.n_skipped + excluded.n_skipped,
     active_seconds = annotate_participation.active_seconds + excluded.active_seconds,
     last_seen_at = excluded.last_seen_at
+RETURNING n_answered, n_skipped, active_seconds
 """
 
 

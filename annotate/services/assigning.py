@@ -21,6 +21,7 @@ from django.db.models.functions import Now
 from annotate import claim_sql, events
 from annotate.models import Assignment, Item, ItemRevision, Membership, Person, Stage, StageItem
 from annotate.models.assignment import new_token
+from annotate.services.counting import PersonCounts
 
 
 class Left(StrEnum):
@@ -144,8 +145,8 @@ def move_on(
     answered: int = 0,
     skipped: int = 0,
     active_seconds: int = 0,
-) -> None:
-    """Write into the person's participation what they did and which rank they took."""
+) -> PersonCounts:
+    """Write into the person's participation what they did and which rank they took; what they did so far."""
     parameters = {
         "stage": stage.pk,
         "person": person.pk,
@@ -154,8 +155,9 @@ def move_on(
         "skipped": skipped,
         "active_seconds": active_seconds,
     }
-    with connection.cursor() as cursor:
-        cursor.execute(claim_sql.move_on(), parameters)
+    row = _one_row(claim_sql.move_on(), parameters)
+    assert row is not None  # an upsert without a condition always has a row
+    return PersonCounts(*row)
 
 
 def hold_slot(*, assignment: Assignment) -> None:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from django.core.cache import cache
-from django.db.models import Count, Exists, F, OuterRef, Q, Sum
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Sum
 from django.db.models.functions import Coalesce
 
 from annotate.models import Assignment, Participation, Person, Resolution, Stage, StageItem
@@ -18,6 +19,8 @@ from annotate.models import Assignment, Participation, Person, Resolution, Stage
 # How long the work page may show everyone's progress as it was: counting reads every item of the stage, an answer
 # must not.
 SECONDS_KEPT = 15
+
+KEPT = ~Q(state=StageItem.State.WITHDRAWN)
 
 
 @dataclass(frozen=True)
@@ -76,25 +79,7 @@ class Progress:
 def stage_counts(stages: Iterable[Stage]) -> dict[int, StageCounts]:
     """The counts of each stage by its id, in three queries for any number of stages."""
     ids = [stage.pk for stage in stages]
-    kept = ~Q(state=StageItem.State.WITHDRAWN)
-    complete = kept & Q(done__gte=F("wanted"))
     no_majority = Resolution.objects.without_majority().filter(stage_item=OuterRef("pk"))
-    items = (
-        StageItem.objects.filter(stage__in=ids)
-        .values("stage")
-        .annotate(
-            n_items=Count("pk", filter=kept),
-            n_short=Count("pk", filter=Q(state=StageItem.State.OPEN, done__lt=F("wanted"))),
-            n_review=Count("pk", filter=Q(state=StageItem.State.REVIEW)),
-            n_withdrawn=Count("pk", filter=~kept),
-            n_complete=Count("pk", filter=complete),
-            uncounted=Count("pk", filter=Q(due_at__isnull=False)),
-            # Last: from here on these names mean the sums, no longer the columns that are compared above.
-            wanted=Coalesce(Sum("wanted", filter=kept), 0),
-            active=Coalesce(Sum("active", filter=kept), 0),
-            done=Coalesce(Sum("done", filter=kept), 0),
-        )
-    )
     assignments = (
         Assignment.objects.filter(stage__in=ids)
         .exclude(stage_item__state=StageItem.State.WITHDRAWN)
@@ -105,15 +90,35 @@ def stage_counts(stages: Iterable[Stage]) -> dict[int, StageCounts]:
         )
     )
     undecided = (
-        StageItem.objects.filter(complete, Exists(no_majority), stage__in=ids)
+        StageItem.objects.filter(KEPT, Exists(no_majority), stage__in=ids, done__gte=F("wanted"))
         .values("stage")
         .annotate(undecided=Count("pk"))
     )
     numbers: dict[int, dict[str, int]] = {pk: {} for pk in ids}
-    for rows in (items, assignments, undecided):
+    for rows in (_of_items(ids), assignments, undecided):
         for row in rows:
             numbers[row.pop("stage")] |= row
     return {pk: StageCounts(**named) for pk, named in numbers.items()}
+
+
+def _of_items(stage_ids: list[int]) -> QuerySet[StageItem, dict[str, Any]]:
+    rows: QuerySet[StageItem, dict[str, Any]] = (
+        StageItem.objects.filter(stage__in=stage_ids)
+        .values("stage")
+        .annotate(
+            n_items=Count("pk", filter=KEPT),
+            n_short=Count("pk", filter=Q(state=StageItem.State.OPEN, done__lt=F("wanted"))),
+            n_review=Count("pk", filter=Q(state=StageItem.State.REVIEW)),
+            n_withdrawn=Count("pk", filter=~KEPT),
+            n_complete=Count("pk", filter=KEPT & Q(done__gte=F("wanted"))),
+            uncounted=Count("pk", filter=Q(due_at__isnull=False)),
+            # Last: from here on these names mean the sums, no longer the columns that are compared above.
+            wanted=Coalesce(Sum("wanted", filter=KEPT), 0),
+            active=Coalesce(Sum("active", filter=KEPT), 0),
+            done=Coalesce(Sum("done", filter=KEPT), 0),
+        )
+    )
+    return rows
 
 
 def person_counts(person: Person, stages: Iterable[Stage]) -> dict[int, PersonCounts]:
@@ -126,12 +131,17 @@ def person_counts(person: Person, stages: Iterable[Stage]) -> dict[int, PersonCo
     return counts
 
 
-def progress(stage: Stage, person: Person) -> Progress:
-    """Mine as of now, everyone's as of at most SECONDS_KEPT ago."""
-    everyone = cache.get_or_set(
-        f"stage-counts-{stage.pk}", lambda: stage_counts([stage])[stage.pk], timeout=SECONDS_KEPT
-    )
-    return progress_of(everyone or StageCounts(), person_counts(person, [stage])[stage.pk])
+def progress(stage: Stage, person: Person, mine: PersonCounts | None = None) -> Progress:
+    """Mine as of now (`mine`, if the caller knows it), everyone's as of at most SECONDS_KEPT ago."""
+    everyone = cache.get_or_set(f"everyone-{stage.pk}", lambda: _everyone(stage), timeout=SECONDS_KEPT)
+    return progress_of(everyone or StageCounts(), mine or person_counts(person, [stage])[stage.pk])
+
+
+def _everyone(stage: Stage) -> StageCounts:
+    """The numbers that progress needs, in one query."""
+    for row in _of_items([stage.pk]):
+        return StageCounts(**{name: number for name, number in row.items() if name != "stage"})
+    return StageCounts()
 
 
 def progress_of(everyone: StageCounts, mine: PersonCounts) -> Progress:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from django.db import transaction
 from django.db.models import F
@@ -21,6 +21,7 @@ from annotate.exceptions import AnswerBelongsElsewhere, AssignmentNotOpen, Stage
 from annotate.models import Annotation, Assignment, Person, Stage, StageItem, StageVersion
 from annotate.services import assigning
 from annotate.services.assigning import NothingLeft
+from annotate.services.counting import PersonCounts
 
 Answer: TypeAlias = Mapping[str, JsonValue]
 
@@ -39,6 +40,17 @@ class Circumstances:
     active_seconds: int = 0
     is_flagged: bool = False
     flag_note: str = ""
+
+
+class Acknowledged(NamedTuple):
+    """What the response to an answer or a skip carries.
+
+    mine: what the person did in this stage so far; None if the request was a repetition and changed nothing.
+    """
+
+    annotation: Annotation | None
+    next: Assignment | NothingLeft
+    mine: PersonCounts | None
 
 
 @transaction.atomic
@@ -68,19 +80,23 @@ def submit_and_claim_next(
     client_key: str,
     stage_version: StageVersion,
     circumstances: Circumstances | None = None,
-    languages: Sequence[str] | None = None,
-) -> tuple[Annotation, Assignment | NothingLeft]:
-    """`submit_annotation` and, in the same transaction, the claim of the item that the response carries."""
+    languages: Sequence[str],
+) -> Acknowledged:
+    """`submit_annotation` and, in the same transaction, the claim of the item that the response carries.
+
+    languages: what the person reads, from their membership; empty means everything.
+    """
     stage, person = assignment.stage, assignment.person
-    taken = None
+    taken, mine = None, None
     with transaction.atomic():
         annotation, active_seconds = _store(assignment, answer, client_key, stage_version, circumstances)
         if active_seconds is not None:
-            if stage.state == Stage.State.OPEN and languages is not None:
+            if stage.state == Stage.State.OPEN:
                 taken = assigning.take_place(stage=stage, person=person, languages=languages)
-            assigning.move_on(stage=stage, person=person, taken=taken, answered=1, active_seconds=active_seconds)
+            mine = assigning.move_on(stage=stage, person=person, taken=taken, answered=1, active_seconds=active_seconds)
     # Outside: looking further waits for rows of others, and must not make them wait for this answer's item.
-    return annotation, taken or assigning.claim_next(stage=stage, person=person, languages=languages)
+    following = taken or assigning.claim_next(stage=stage, person=person, languages=languages)
+    return Acknowledged(annotation, following, mine)
 
 
 @transaction.atomic
@@ -145,36 +161,34 @@ def skip_assignment(*, assignment: Assignment, reason: str, note: str = "") -> N
 
 
 def skip_and_claim_next(
-    *, assignment: Assignment, reason: str, note: str = "", languages: Sequence[str] | None = None
-) -> Assignment | NothingLeft:
+    *, assignment: Assignment, reason: str, note: str = "", languages: Sequence[str]
+) -> Acknowledged:
     """`skip_assignment` and, in the same transaction, the claim of the item that the response carries."""
     stage, person = assignment.stage, assignment.person
-    taken = None
+    taken, mine = None, None
     with transaction.atomic():
         if _give_up(assignment, reason, note):
-            if stage.state == Stage.State.OPEN and languages is not None:
+            if stage.state == Stage.State.OPEN:
                 taken = assigning.take_place(stage=stage, person=person, languages=languages)
-            assigning.move_on(stage=stage, person=person, taken=taken, skipped=1)
-    return taken or assigning.claim_next(stage=stage, person=person, languages=languages)
+            mine = assigning.move_on(stage=stage, person=person, taken=taken, skipped=1)
+    following = taken or assigning.claim_next(stage=stage, person=person, languages=languages)
+    return Acknowledged(None, following, mine)
 
 
 @transaction.atomic
-def save_draft(*, assignment: Assignment, draft: dict[str, Any], version: int) -> int:
-    """Keep unfinished words with the assignment, and its lease alive; the version now stored.
+def save_draft(*, assignment: Assignment, draft: dict[str, Any], version: int) -> None:
+    """Keep unfinished words with the assignment, and its lease alive.
 
-    version: the one the writer read or wrote last. Raises StaleDraft, writing nothing, if another tab has written
-    since or the answer was submitted: a leftover draft never covers an answer. The same words again are no conflict,
-    so that a request whose response was lost can be repeated.
+    version: the number of this draft, which its writer raises with each attempt. Raises StaleDraft, writing nothing,
+    if as new a draft of other words is stored (another tab wrote) or the answer was submitted: a leftover draft never
+    covers an answer. The same draft again is no conflict, so a request whose response was lost can be repeated.
     """
     # Words typed after the lease ran out are kept too: the answer will be taken, so losing them helps nobody.
     open_ = Assignment.objects.filter(pk=assignment.pk, state__in=[Assignment.State.LEASED, Assignment.State.EXPIRED])
-    if open_.filter(draft_version=version).update(draft=draft, draft_version=version + 1):
+    if open_.filter(draft_version__lt=version).update(draft=draft, draft_version=version):
         assigning.renew_lease(assignment=assignment)
-        return version + 1
-    stored = open_.values_list("draft_version", "draft").first()
-    if stored != (version + 1, draft):
+    elif open_.values_list("draft_version", "draft").first() != (version, draft):
         raise StaleDraft
-    return version + 1
 
 
 def _store(

@@ -39,13 +39,13 @@ def work_until_nothing_is_left(stage: Stage, person: Person) -> NothingLeft:
     version = stage.versions.get(is_current=True)
     taken = assigning.claim_next(stage=stage, person=person, languages=[])
     while isinstance(taken, Assignment):
-        _, taken = submitting.submit_and_claim_next(
+        taken = submitting.submit_and_claim_next(
             assignment=taken,
             answer={"label": "yes"},
             client_key=f"key-{taken.pk}",
             stage_version=version,
             languages=[],
-        )
+        ).next
     return taken
 
 
@@ -117,8 +117,8 @@ def test_ten_clicks_on_submit_store_one_answer_and_take_one_item():
 
     results = in_threads(click, [person] * 10)
 
-    assert {annotation.pk for annotation, _ in results} == {Annotation.objects.get().pk}
-    assert len({taken.pk for _, taken in results}) == 1
+    assert {result.annotation.pk for result in results} == {Annotation.objects.get().pk}
+    assert len({result.next.pk for result in results}) == 1
     assert Assignment.objects.count() == 2
     assert_queue_is_sound(stage)
 
