@@ -2,24 +2,54 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import timedelta
 from typing import Self
 
-from django.db.models import Q
+from django.apps import apps
+from django.db.models import F, IntegerField, OuterRef, Q, Subquery
+from django.db.models.functions import Coalesce, Now
 
 from annotate.querysets import ProjectRowQuerySet
 
 
+class RunQuerySet(ProjectRowQuerySet):
+    def due(self) -> Self:
+        """Under way, and a bell should be rung now."""
+        return self.filter(state__in=["waiting", "running"], due_at__lte=Now())
+
+
 class PredictionQuerySet(ProjectRowQuerySet):
+    """A claim is alive as long as its `claimed_at` is renewed; the database's clock decides for all workers."""
+
     project_path = "run__project"
 
-    def claimable(self, now: datetime) -> Self:
-        """Pending, due, and in nobody's hands."""
-        return self.filter(Q(due_at__isnull=True) | Q(due_at__lte=now), state="pending", claim_token="")
+    def unanswered(self) -> Self:
+        return self.filter(state="pending")
+
+    def claimable(self, lost_after: timedelta) -> Self:
+        """Pending and due, in nobody's hands or in the hands of a worker that fell silent."""
+        free = Q(claim_token="") & (Q(due_at__isnull=True) | Q(due_at__lte=Now()))
+        return self.unanswered().filter(free | self._silent(lost_after))
+
+    def lost_with_worker(self, lost_after: timedelta, attempts: int) -> Self:
+        """Claimed by a worker that fell silent, for the last of so many attempts without any outcome.
+
+        A claim counts an attempt and a request that was sent counts in its call: what a prediction has more of the
+        former ended without a word.
+        """
+        # By name: models import this module.
+        calls = apps.get_model("evaluation", "Call").objects.filter(prediction=OuterRef("pk"), step=0)
+        n_sent = Coalesce(Subquery(calls.values("attempts")[:1]), 0, output_field=IntegerField())
+        silent = self.unanswered().filter(self._silent(lost_after))
+        return silent.annotate(n_without_outcome=F("attempts") - n_sent).filter(n_without_outcome__gte=attempts)
 
     def failed(self) -> Self:
         """Without an answer for a reason that asking again may change."""
         return self.filter(state__in=["error", "timed_out", "worker_lost", "cancelled"])
+
+    @staticmethod
+    def _silent(lost_after: timedelta) -> Q:
+        return ~Q(claim_token="") & Q(claimed_at__lte=Now() - lost_after)
 
 
 class CallQuerySet(ProjectRowQuerySet):

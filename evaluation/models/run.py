@@ -4,7 +4,7 @@ from django.db import models
 from django.db.models import Q
 
 from annotate.models import BackgroundWork
-from annotate.querysets import ProjectRowQuerySet
+from evaluation.querysets import RunQuerySet
 
 
 class Run(BackgroundWork):
@@ -29,7 +29,7 @@ class Run(BackgroundWork):
     frozen_at = models.DateTimeField(null=True, blank=True)
     stopped_because = models.CharField(max_length=500, blank=True, help_text="What will not heal, such as 401.")
 
-    objects = ProjectRowQuerySet.as_manager()
+    objects = RunQuerySet.as_manager()
 
     class Meta:
         constraints = [

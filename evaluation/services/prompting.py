@@ -1,0 +1,207 @@
+"""From rows to prompts: what of an item a model is shown, and with which exemplars.
+
+The gold label of an evaluated item is never read here: only that of exemplars, which share nothing with what is
+evaluated. Imports Jinja2, so whoever only changes the state of a run imports it late.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from django.db.models import QuerySet
+
+from annotate.answers import FieldSpec, fields_from_json
+from annotate.exceptions import WorkNotPossible
+from annotate.models import Gold, ItemRevision, ItemSet, ItemSetEntry, StageVersion
+from evaluation.models import Call, Run
+from evaluation.parsing import PARSER_VERSION
+from evaluation.prompts import (
+    Exemplar,
+    ExemplarOverlap,
+    Message,
+    Option,
+    PromptInput,
+    RenderFailure,
+    Unit,
+    check_exemplars,
+    default_template,
+    fingerprint,
+    render_chunk,
+    shown_content,
+)
+from evaluation.prompts.exemplars import shown_text
+from evaluation.prompts.inputs import AnswerKind
+
+# All of them stand in every prompt of the run, and are paid for with every item.
+MAX_EXEMPLARS = 64
+_NAMED = 5
+
+
+def answered_field(version: StageVersion) -> FieldSpec:
+    """The field a run answers: the first that decides. Explanations and later fields are asked of people only."""
+    return next(field for field in fields_from_json(version.fields) if field.decides)
+
+
+@dataclass(frozen=True)
+class Asking:
+    """What is the same for every item of a run: the question, and the exemplars before it."""
+
+    field: FieldSpec
+    shown_keys: Sequence[str]
+    current_date: str
+    language: str
+    exemplars: tuple[Exemplar, ...] = ()
+
+    @property
+    def kind(self) -> AnswerKind:
+        return "label" if self.field.type == "choice" else "short_answer"
+
+    @cached_property
+    def options(self) -> tuple[Option, ...]:
+        return tuple(Option(option.value, option.caption) for option in self.field.options)
+
+    def of(self, revision: ItemRevision) -> PromptInput:
+        """One item as the model may see it: the content that people are shown, in the same order, and no more."""
+        return PromptInput(
+            content=shown_content(revision.content, self.shown_keys),
+            caption=self.field.caption,
+            kind=self.kind,
+            options=self.options,
+            current_date=self.current_date,
+            language=revision.language or self.language,
+            exemplars=self.exemplars,
+        )
+
+
+@dataclass(frozen=True)
+class SamplePrompt:
+    """A rendered prompt of a run, or why there is none. `was_sent`: from the stored call, word for word."""
+
+    external_id: str
+    messages: list[Message]
+    failure: str = ""
+    was_sent: bool = False
+
+
+def asking_of(run: Run) -> Asking:
+    """Raises WorkNotPossible if an exemplar has no gold label that can be shown as an answer."""
+    field = answered_field(run.stage_version)
+    project = run.project
+    asking = Asking(
+        field=field,
+        shown_keys=run.stage_version.shown_keys,
+        current_date=project.current_date,
+        language=project.languages[0] if project.languages else "en",
+    )
+    if run.exemplar_set is None or run.strategy != "few_shot":
+        return asking
+    return Asking(
+        field=field,
+        shown_keys=asking.shown_keys,
+        current_date=asking.current_date,
+        language=asking.language,
+        exemplars=_exemplars(run.exemplar_set, asking),
+    )
+
+
+def render_items(run: Run, asking: Asking, revisions: Iterable[ItemRevision]) -> list[list[Message] | RenderFailure]:
+    """The chat of each item, in one child process with limits."""
+    return render_chunk(run.strategy, [asking.of(revision) for revision in revisions])
+
+
+def wording_hash(run: Run, asking: Asking) -> str:
+    """SHA-256 of everything but the items that decides what is asked and how the answer is read.
+
+    Frozen when the run starts and compared before every chunk: a form that is changed in place, an edited exemplar or
+    an upgrade of the platform must not give one run two kinds of answers.
+    """
+    decided_by = {
+        "prompts": fingerprint(run.strategy, default_template(asking.kind)),
+        "parser": PARSER_VERSION,
+        "field": asking.field.to_json(),
+        "shown_keys": list(asking.shown_keys),
+        "current_date": asking.current_date,
+        "language": asking.language,
+        "exemplars": [[exemplar.content, exemplar.answer] for exemplar in asking.exemplars],
+    }
+    return hashlib.sha256(json.dumps(decided_by, sort_keys=True).encode()).hexdigest()
+
+
+def refuse_overlap(run: Run) -> None:
+    """Raises WorkNotPossible, naming culprits, if an exemplar shares its root or its text with an evaluated item."""
+    if run.exemplar_set is None:
+        return
+    shown_keys = run.stage_version.shown_keys
+    try:
+        check_exemplars(_units(run.exemplar_set, shown_keys), _units(run.item_set, shown_keys))
+    except ExemplarOverlap as overlap:
+        raise WorkNotPossible(str(overlap)) from overlap
+
+
+def sample_prompts(run: Run, n: int = 5) -> list[SamplePrompt]:
+    """The first prompts of a run: as they were sent if it has begun, else as they would be. Raises WorkNotPossible."""
+    sent = Call.objects.filter(prediction__run=run, prediction__repeat=0, step=0).order_by("prediction__position")
+    stored = sent.values_list("prediction__revision__item__external_id", "messages")[:n]
+    if found := [SamplePrompt(external_id, messages, was_sent=True) for external_id, messages in stored]:
+        return found
+    revisions = [entry.revision for entry in _entries(run.item_set)[:n]]
+    rendered = render_items(run, asking_of(run), revisions)
+    return [
+        SamplePrompt(revision.item.external_id, [], failure=chat.message)
+        if isinstance(chat, RenderFailure)
+        else SamplePrompt(revision.item.external_id, chat)
+        for revision, chat in zip(revisions, rendered, strict=True)
+    ]
+
+
+def _entries(item_set: ItemSet) -> QuerySet[ItemSetEntry]:
+    return item_set.entries.select_related("revision__item__root").order_by("position")
+
+
+def _units(item_set: ItemSet, shown_keys: Sequence[str]) -> Iterable[Unit]:
+    for entry in _entries(item_set).iterator(chunk_size=500):
+        item = entry.revision.item
+        text = shown_text(shown_content(entry.revision.content, shown_keys))
+        yield Unit(name=item.external_id, root=str(item.root_id or item.pk), text=text)
+
+
+def _exemplars(item_set: ItemSet, asking: Asking) -> tuple[Exemplar, ...]:
+    if not 0 < item_set.n_items <= MAX_EXEMPLARS:
+        raise WorkNotPossible(
+            f"{item_set.name} has {item_set.n_items:,} items; an exemplar set has 1 to {MAX_EXEMPLARS}, for all of "
+            "them stand in every prompt."
+        )
+    entries = list(_entries(item_set))
+    golds: dict[int, list[Any]] = dict(
+        Gold.objects.filter(
+            item__in=[entry.revision.item_id for entry in entries],
+            field=asking.field.name,
+            label_set="",
+            is_current=True,
+        ).values_list("item_id", "answers")
+    )
+    captions = {option.value: option.caption for option in asking.options}
+    exemplars: list[Exemplar] = []
+    without: list[str] = []
+    for entry in entries:
+        acceptable = [str(answer) for answer in golds.get(entry.revision.item_id, [])]
+        # Of several acceptable answers the first is shown: it is the one the source gives.
+        answer = acceptable[0] if acceptable else None
+        if answer is not None and captions:
+            answer = captions.get(answer)
+        if answer is None:
+            without.append(entry.revision.item.external_id)
+        else:
+            exemplars.append(Exemplar(shown_content(entry.revision.content, asking.shown_keys), answer))
+    if without:
+        more = f" and {len(without) - _NAMED} more" if len(without) > _NAMED else ""
+        raise WorkNotPossible(
+            f"Exemplars need a gold label for “{asking.field.name}” that the form knows; "
+            f"there is none for {', '.join(without[:_NAMED])}{more}."
+        )
+    return tuple(exemplars)

@@ -1,0 +1,257 @@
+"""The life of a run: draft, started, paused, resumed, cancelled, its failures repeated.
+
+What a worker does for it is in `answering`. Everything here is a short transaction that locks the run's row first, as a
+claim does: a run is never paused or cancelled in the middle of a claim.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+from django.db import connection, transaction
+from django.db.models import Exists, OuterRef
+from django.db.models.functions import Now
+from django.utils import timezone
+
+from annotate import events
+from annotate.exceptions import WorkNotPossible
+from annotate.models import Gold, ItemSet, ItemSetEntry, Person, Project, StageVersion
+from evaluation.models import Call, Endpoint, Prediction, Run
+
+STATE = Run.State
+LIVE = (STATE.WAITING, STATE.RUNNING)
+STRATEGIES = ("zero_shot", "few_shot")
+# What may be sent beside model and messages. `seed` is sent as it is for the first repeat, plus one for each further.
+PARAMETERS = frozenset({"temperature", "top_p", "max_tokens", "max_completion_tokens", "seed"})
+MAX_REPEATS = 20
+FITTED_BASELINE = "majority_label"
+# Between two bells for a run at which nobody takes one: messages must not pile up while no worker runs.
+RING_AGAIN = timedelta(seconds=30)
+
+
+@transaction.atomic
+def create_run(
+    *,
+    project: Project,
+    by: Person,
+    name: str,
+    item_set: ItemSet,
+    stage_version: StageVersion,
+    endpoint: Endpoint,
+    strategy: str = "zero_shot",
+    exemplar_set: ItemSet | None = None,
+    parameters: Mapping[str, Any] | None = None,
+    seed: int = 0,
+    repeats: int = 1,
+) -> Run:
+    """A draft: its prompts can be looked at, nothing is asked before it is started.
+
+    Raises WorkNotPossible for a combination that could not run, overlapping exemplars included.
+    """
+    projects = {item_set.project_id, stage_version.stage.project_id, endpoint.project_id}
+    projects |= {exemplar_set.project_id} if exemplar_set else set()
+    if projects != {project.pk}:
+        raise WorkNotPossible("Items, form, endpoint and exemplars must belong to one project.")
+    if strategy not in STRATEGIES:
+        raise WorkNotPossible(f"There is no prompt strategy {strategy!r}.")
+    if not 1 <= repeats <= MAX_REPEATS:
+        raise WorkNotPossible(f"A run asks each item 1 to {MAX_REPEATS} times.")
+    if not item_set.n_items:
+        raise WorkNotPossible("This item set is empty.")
+    is_baseline = endpoint.provider == Endpoint.Provider.BASELINE
+    is_fitted = is_baseline and endpoint.model == FITTED_BASELINE
+    if strategy == "few_shot" and exemplar_set is None:
+        raise WorkNotPossible("Few-shot needs exemplars: choose the item set that holds them.")
+    if strategy != "few_shot" and exemplar_set is not None and not is_fitted:
+        raise WorkNotPossible("Zero-shot shows no exemplars: choose few-shot, or no exemplar set.")
+    sent = {} if is_baseline else dict(parameters or {})
+    if unknown := sorted(sent.keys() - PARAMETERS):
+        raise WorkNotPossible(f"These parameters cannot be set: {', '.join(unknown)}.")
+    run = Run.objects.create(
+        project=project,
+        name=name,
+        item_set=item_set,
+        stage_version=stage_version,
+        endpoint=endpoint,
+        strategy=strategy,
+        exemplar_set=exemplar_set,
+        parameters=sent,
+        seed=seed,
+        repeats=repeats,
+        state=STATE.DRAFT,
+        due_at=None,
+        created_by=by,
+    )
+    _check_inputs(run)
+    events.record(actor=by, verb="run.created", subject=run, project_id=project.pk)
+    return run
+
+
+@transaction.atomic
+def discard_draft(*, run: Run, by: Person) -> None:
+    """Remove a run that never started; one that did stays, with all it cost."""
+    locked = _locked(run)
+    if locked.state != STATE.DRAFT:
+        raise WorkNotPossible("This run has begun, so it stays. It can be cancelled.")
+    events.record(actor=by, verb="run.discarded", subject=locked, project_id=locked.project_id)
+    locked.delete()
+
+
+@transaction.atomic
+def start_run(*, run: Run, by: Person) -> Run:
+    """Freeze the run and put a pending prediction in place for every item and repeat. A worker takes it from there."""
+    from evaluation.services import prompting  # Jinja2: only where prompts are made
+
+    run = _locked(run)
+    if run.state != STATE.DRAFT:
+        raise WorkNotPossible("This run has begun already.")
+    _check_inputs(run)
+    asking = prompting.asking_of(run)
+    if _is_fitted(run):
+        run.parameters = _fitted_on_labels(run, asking.field.name)
+    run.strategy_hash = prompting.wording_hash(run, asking)
+    run.state, run.frozen_at, run.due_at = STATE.WAITING, timezone.now(), timezone.now()
+    with connection.cursor() as cursor:
+        n = 0
+        for repeat in range(run.repeats):
+            # Inside the database: 20,000 rows through Python would hold up the page that starts the run.
+            cursor.execute(_ADD_PREDICTIONS, [run.pk, repeat, run.due_at, run.item_set_id])
+            n += cursor.rowcount
+    run.n_total = n
+    run.save()
+    events.record(
+        actor=by, verb="run.started", subject=run, project_id=run.project_id, wording=run.strategy_hash, predictions=n
+    )
+    return run
+
+
+_ADD_PREDICTIONS = f"""
+INSERT INTO {Prediction._meta.db_table}
+    (run_id, revision_id, "position", "repeat", state, note, due_at, claim_token, attempts)
+SELECT %s, entry.revision_id, entry."position", %s, 'pending', '', %s, '', 0
+FROM {ItemSetEntry._meta.db_table} entry WHERE entry.item_set_id = %s ORDER BY entry."position"
+"""
+
+
+@transaction.atomic
+def pause_run(*, run: Run, by: Person) -> Run:
+    """Send nothing more for now. Requests under way are finished and their answers kept."""
+    run = _locked(run)
+    if run.state not in LIVE:
+        raise WorkNotPossible("Only a run that is under way can be paused.")
+    return _move(run, STATE.PAUSED, by, "run.paused")
+
+
+@transaction.atomic
+def resume_run(*, run: Run, by: Person) -> Run:
+    """Go on with what is pending, at once."""
+    run = _locked(run)
+    if run.state != STATE.PAUSED:
+        raise WorkNotPossible("Only a paused run can be resumed.")
+    run.predictions.unanswered().filter(claim_token="").update(due_at=Now())
+    return _wake(run, by, "run.resumed")
+
+
+@transaction.atomic
+def cancel_run(*, run: Run, by: Person) -> Run:
+    """End the run: what is pending will not be asked. Answers stay."""
+    run = _locked(run)
+    if run.state not in (*LIVE, STATE.PAUSED):
+        raise WorkNotPossible("This run is not under way, so there is nothing to cancel.")
+    # Claims stay: what a model is answering at this moment is paid for, and kept if it arrives (see answering).
+    n = run.predictions.unanswered().update(
+        state=Prediction.State.CANCELLED, note="The run was cancelled.", due_at=None, finished_at=Now()
+    )
+    run.finished_at = timezone.now()
+    return _move(run, STATE.CANCELLED, by, "run.cancelled", predictions=n)
+
+
+@transaction.atomic
+def repeat_failed(*, run: Run, by: Person) -> Run:
+    """Ask again where asking again may help: errors, timeouts, lost workers, cancelled. Every answer stays.
+
+    A refusal, an empty, a cut-off or an unparsed completion is what the model said, and is not asked for anew.
+    """
+    run = _locked(run)
+    if run.state == STATE.DRAFT:
+        raise WorkNotPossible("This run has not begun.")
+    failed = run.predictions.failed()
+    # A call holds the error and the requests that brought it; the new attempts are counted from one.
+    Call.objects.filter(prediction__in=failed).delete()
+    n = failed.update(
+        state=Prediction.State.PENDING,
+        note="",
+        due_at=Now(),
+        claim_token="",
+        claimed_at=None,
+        attempts=0,
+        finished_at=None,
+    )
+    if not n:
+        raise WorkNotPossible("Nothing in this run failed.")
+    run.finished_at = None
+    return _wake(run, by, "run.repeated", predictions=n)
+
+
+@transaction.atomic
+def runs_to_ring() -> list[int]:
+    """Ids of the runs at which a bell is due; each is not due again for a while, so that bells do not pile up."""
+    ids = list(
+        Run.objects.due().select_for_update(skip_locked=connection.vendor == "postgresql").values_list("pk", flat=True)
+    )
+    Run.objects.filter(pk__in=ids).update(due_at=Now() + RING_AGAIN)
+    return ids
+
+
+def _locked(run: Run) -> Run:
+    rows = Run.objects.select_for_update(of=("self",))
+    locked: Run = rows.select_related("project", "item_set", "stage_version", "endpoint", "exemplar_set").get(pk=run.pk)
+    return locked
+
+
+def _move(run: Run, state: str, by: Person, verb: str, **detail: Any) -> Run:
+    run.state, run.due_at = state, None
+    run.save(update_fields=["state", "due_at", "finished_at"])
+    events.record(actor=by, verb=verb, subject=run, project_id=run.project_id, **detail)
+    return run
+
+
+def _wake(run: Run, by: Person, verb: str, **detail: Any) -> Run:
+    """Waiting for a worker, with a clean slate: what stopped it before says nothing of now."""
+    run.state, run.due_at = STATE.WAITING, timezone.now()
+    run.attempts, run.stopped_because, run.error = 0, "", ""
+    run.save(update_fields=["state", "due_at", "attempts", "stopped_because", "error", "finished_at"])
+    events.record(actor=by, verb=verb, subject=run, project_id=run.project_id, **detail)
+    return run
+
+
+def _check_inputs(run: Run) -> None:
+    """Raises WorkNotPossible; at creation to be told early, and again at the start, for a draft may be old."""
+    from evaluation.services import prompting
+
+    if _is_fitted(run) and prompting.answered_field(run.stage_version).type != "choice":
+        raise WorkNotPossible("The most frequent label needs labels: this form asks for a text.")
+    prompting.asking_of(run)
+    prompting.refuse_overlap(run)
+
+
+def _is_fitted(run: Run) -> bool:
+    return run.endpoint.provider == Endpoint.Provider.BASELINE and run.endpoint.model == FITTED_BASELINE
+
+
+def _fitted_on_labels(run: Run, field: str) -> dict[str, Any]:
+    """Label counts of the exemplars, or else of the evaluated items themselves: which one is said beside them."""
+    fitted_on = run.exemplar_set or run.item_set
+    entries = ItemSetEntry.objects.filter(item_set=fitted_on, revision__item=OuterRef("item"))
+    golds = Gold.objects.filter(Exists(entries), field=field, label_set="", is_current=True)
+    # Of several acceptable labels the first counts: it is the one the source gives.
+    counts = Counter(str(answers[0]) for answers in golds.values_list("answers", flat=True).iterator() if answers)
+    if not counts:
+        raise WorkNotPossible(f"No item of {fitted_on.name} has a gold label for “{field}” to count.")
+    said = f"gold labels of {counts.total():,} items of {fitted_on.name}"
+    if run.exemplar_set is None:
+        said += ", which are the evaluated items themselves: the best constant answer in hindsight, not a prediction"
+    return {"label_counts": dict(sorted(counts.items())), "fitted_on": said}
