@@ -21,8 +21,11 @@ def kind_of(value: object, depth: int = 0) -> str:
         return "text"
     if not isinstance(value, dict | list):
         return "plain"
-    if isinstance(value, dict) and value.get("type") in _TYPED and _TYPED[value["type"]](value):
-        return str(value["type"])
+    # Only a text can name a type: item content is anybody's JSON, and a list is not even hashable.
+    if isinstance(value, dict) and isinstance(named := value.get("type"), str):
+        is_one = _TYPED.get(named)
+        if is_one and is_one(value):
+            return named
     if depth >= MAX_NESTED:
         return "json"
     if isinstance(value, dict):
