@@ -72,5 +72,5 @@ def test_segments_of_nothing_are_no_segments() -> None:
 def test_a_bar_never_runs_out_of_its_frame(counts: list[int], total: int) -> None:
     for part in figures.segments([{"count": count} for count in counts], total):
         assert 0 <= float(part["x"]) <= 100
-        assert 0 <= float(part["width"])
+        assert float(part["width"]) >= 0
         assert float(part["x"]) + float(part["width"]) <= 100.001
