@@ -202,7 +202,9 @@ class StageVersionForm(PlainForm):
 
 class FieldForm(PlainForm):
     name = forms.SlugField(max_length=50, help_text="In exports and reports: lower-case letters, digits, underscores.")
-    type = forms.ChoiceField(choices=[(name, TYPE_WORDS[name]) for name in FIELD_TYPES], label="How it is answered")
+    type = forms.ChoiceField(
+        choices=[(name, TYPE_WORDS[name]) for name in FIELD_TYPES], label="How it is answered", initial="choice"
+    )
     caption = forms.CharField(max_length=200, help_text="The question as people read it.")
     help = forms.CharField(max_length=300, required=False)
     options = LinesField(

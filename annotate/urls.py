@@ -1,5 +1,33 @@
 """The pages of the human side."""
 
-from django.urls import URLPattern
+from django.urls import URLPattern, path
 
-urlpatterns: list[URLPattern] = []
+from annotate.views import files, items, people, project, stage
+
+urlpatterns: list[URLPattern] = [
+    # A project and those who run it
+    path("projects/new/", project.project_new, name="project-new"),
+    path("p/<slug:slug>/", project.project, name="project"),
+    path("p/<slug:slug>/items/", items.items, name="items"),
+    path("p/<slug:slug>/items/review/<int:stage_item_id>/", items.stage_item_review, name="stage-item-review"),
+    path("p/<slug:slug>/people/", people.people_list, name="people"),
+    path("p/<slug:slug>/people/codes/", people.people_codes, name="people-codes"),
+    path("p/<slug:slug>/people/invite/", people.people_invite, name="people-invite"),
+    path(
+        "p/<slug:slug>/people/invite/<int:invite_id>/revoke/", people.people_invite_revoke, name="people-invite-revoke"
+    ),
+    path("p/<slug:slug>/people/exclusions/<int:exclusion_id>/lift/", people.exclusion_lift, name="exclusion-lift"),
+    path("p/<slug:slug>/people/<str:pseudonym>/", people.person, name="person"),
+    path("p/<slug:slug>/people/<str:pseudonym>/state/", people.person_state, name="person-state"),
+    path("p/<slug:slug>/people/<str:pseudonym>/code/", people.person_code, name="person-code"),
+    path("p/<slug:slug>/people/<str:pseudonym>/exclude/", people.person_exclude, name="person-exclude"),
+    path("p/<slug:slug>/stages/new/", stage.stage_new, name="stage-new"),
+    path("p/<slug:slug>/stages/<slug:stage_slug>/", stage.stage, name="stage"),
+    path("p/<slug:slug>/stages/<slug:stage_slug>/state/", stage.stage_state, name="stage-state"),
+    path("p/<slug:slug>/stages/<slug:stage_slug>/form/", stage.stage_form, name="stage-form"),
+    path("p/<slug:slug>/stages/<slug:stage_slug>/preview/", stage.stage_preview, name="stage-preview"),
+    path("p/<slug:slug>/stages/<slug:stage_slug>/guidelines/", stage.stage_guidelines, name="stage-guidelines"),
+    path("p/<slug:slug>/stages/<slug:stage_slug>/items/", stage.stage_items, name="stage-items"),
+    path("p/<slug:slug>/export/answers.csv", files.export_answers, name="export-answers"),
+    path("files/<int:file_id>/", files.stored_file, name="file"),
+]

@@ -15,7 +15,8 @@ from annotate import tasks as human_tasks
 from annotate.models import Assignment, BackgroundWork, ImportJob, StageItem
 from config.bells import n_waiting, ring
 from evaluation import tasks as model_tasks
-from evaluation.models import Report, Run
+from evaluation.models import Report
+from evaluation.services.running import runs_to_ring
 
 # While no worker runs, bells nobody hears must not pile up: the first worker would go through all of them.
 MAX_WAITING = 100
@@ -51,5 +52,5 @@ def _due() -> Iterator[tuple[Task, tuple[Any, ...]]]:
         due = model._default_manager.filter(state__in=at_work, due_at__lte=Now()).order_by("due_at")
         for pk in due.values_list("pk", flat=True)[:MAX_FOUND]:
             yield task, (pk,)
-    for pk in Run.objects.due().order_by("due_at").values_list("pk", flat=True)[:MAX_FOUND]:
+    for pk in runs_to_ring(limit=MAX_FOUND):
         yield model_tasks.answer_chunk, (pk,)
