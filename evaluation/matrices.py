@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from django.db.models import Exists, FilteredRelation, OuterRef, Q
+from django.db.models import Exists, FilteredRelation, OuterRef, Q, QuerySet
 
 from annotate.answers import FieldSpec, answer_keys, fields_from_json
-from annotate.models import Annotation, Assignment, Gold, ItemSet, ItemSetEntry, Stage, StageVersion
+from annotate.models import Annotation, Assignment, Gold, ItemSet, ItemSetEntry, Stage, StageItem, StageVersion
 from evaluation.models import Prediction, Run
 from evaluation.reports.comparison import Comparison, RunSide, Side
 
@@ -138,10 +138,11 @@ class ModelAnswer(NamedTuple):
 
 @dataclass(frozen=True)
 class ModelRun:
-    """A run's predictions on the units, by unit and repeat."""
+    """A run's predictions on the units, by unit and repeat. form_version: the form it was asked with."""
 
     run: int
     name: str
+    form_version: int
     repeats: int
     answers: list[ModelAnswer]
 
@@ -158,28 +159,39 @@ class Scores:
     predictions: dict[str, dict[int, float | None]] = field(default_factory=dict)
 
 
+# What both sources of units give of each item.
+_UNIT_COLUMNS = (
+    "revision_id",
+    "revision__item_id",
+    "revision__item__external_id",
+    "revision__content_hash",
+    "revision__item__root_id",
+    "revision__item__root__external_id",
+    "revision__item__key__strata",
+    "revision__item__author_id",
+)
+
+
 def read_units(*, item_set: ItemSet, field: str) -> Units:
     """The items of the set with gold, strata and roots: one query for the items, one for the gold labels."""
-    rows = list(
-        ItemSetEntry.objects.filter(item_set=item_set)
-        .order_by("position")
-        .values_list(
-            "revision_id",
-            "revision__item_id",
-            "revision__item__external_id",
-            "revision__content_hash",
-            "revision__item__root_id",
-            "revision__item__root__external_id",
-            "revision__item__key__strata",
-            "revision__item__author_id",
-        )
-    )
+    entries = ItemSetEntry.objects.filter(item_set=item_set)
+    return _units(entries.order_by("position"), field)
+
+
+def units_of_stage(*, stage: Stage, field: str) -> Units:
+    """The items of a stage that have an answer, in the order of its queue: for figures as they stand."""
+    return _units(StageItem.objects.filter(stage=stage, done__gt=0).order_by("rank"), field)
+
+
+def _units(places: QuerySet[Any], field: str) -> Units:
+    rows = list(places.values_list(*_UNIT_COLUMNS))
     current: dict[int, tuple[int, int, tuple[str, ...]]] = {}
     made_by: dict[int, set[int]] = {}
-    golds = Gold.objects.filter(
-        field=field, label_set="", item__in=ItemSetEntry.objects.filter(item_set=item_set).values("revision__item")
-    ).values_list("item_id", "pk", "version", "answers", "made_by_id", "is_current")
-    for item, pk, version, answers, maker, is_current in golds:
+    # No order in the subquery: it would be sorted for nothing.
+    golds = Gold.objects.filter(field=field, label_set="", item__in=places.order_by().values("revision__item"))
+    for item, pk, version, answers, maker, is_current in golds.values_list(
+        "item_id", "pk", "version", "answers", "made_by_id", "is_current"
+    ):
         if maker is not None:
             made_by.setdefault(item, set()).add(maker)
         if is_current:
@@ -203,16 +215,18 @@ def read_units(*, item_set: ItemSet, field: str) -> Units:
     )
 
 
-def read_people(*, stage: Stage, item_set: ItemSet, units: Units, field: str) -> People:
+def read_people(*, stage: Stage, units: Units, field: str, item_set: ItemSet | None = None) -> People:
     """Every finished assignment of the stage on the units: one query for them, one for the versions of the form.
 
-    Answers are matched by revision: an answer to an earlier wording of an item is not an answer to this one.
+    item_set: of the units, so that a small set does not read a large stage. Answers are matched by revision: an answer
+    to an earlier wording of an item is not an answer to this one.
     """
     specs = _specs(StageVersion.objects.filter(stage=stage), field)
-    entries = ItemSetEntry.objects.filter(item_set=item_set).values("revision")
+    finished = Assignment.objects.filter(stage=stage, state__in=["submitted", "skipped"])
+    if item_set is not None:
+        finished = finished.filter(stage_item__revision__in=_revisions(item_set))
     rows = (
-        Assignment.objects.filter(stage=stage, state__in=["submitted", "skipped"], stage_item__revision__in=entries)
-        .annotate(newest=FilteredRelation("annotations", condition=Q(annotations__is_current=True)))
+        finished.annotate(newest=FilteredRelation("annotations", condition=Q(annotations__is_current=True)))
         # counted() decides; the rows it leaves out are read all the same, to be counted and told apart.
         .annotate(counts=Exists(Annotation.objects.counted().filter(pk=OuterRef("newest__pk"))))
         .order_by("newest__created_at", "pk")
@@ -238,7 +252,7 @@ def read_people(*, stage: Stage, item_set: ItemSet, units: Units, field: str) ->
         )
     )
     excluded = _people_excluded(stage)
-    found = list(rows)
+    found = [row for row in rows if row[0] in units.at]
     pseudonyms = sorted({row[2] for row in found})
     person_at = {pseudonym: person for person, pseudonym in enumerate(pseudonyms)}
     answers = []
@@ -290,9 +304,8 @@ def read_models(*, runs: Sequence[Run], item_set: ItemSet, units: Units, field: 
     specs = _specs(StageVersion.objects.filter(pk__in={run.stage_version_id for run in runs}), field)
     answers: dict[int, list[ModelAnswer]] = {run.pk: [] for run in runs}
     form_of = {run.pk: specs.get(run.stage_version_id, (None, None))[0] for run in runs}
-    entries = ItemSetEntry.objects.filter(item_set=item_set).values("revision")
     rows = (
-        Prediction.objects.filter(run__in=runs, revision__in=entries)
+        Prediction.objects.filter(run__in=runs, revision__in=_revisions(item_set))
         .order_by("run", "position", "repeat")
         .values_list("run_id", "revision_id", "repeat", "state", "pk", "answer", "note", "finished_at")
     )
@@ -318,7 +331,16 @@ def read_models(*, runs: Sequence[Run], item_set: ItemSet, units: Units, field: 
                 finished_at=finished_at,
             )
         )
-    return [ModelRun(run=run.pk, name=run.name, repeats=run.repeats, answers=answers[run.pk]) for run in runs]
+    return [
+        ModelRun(
+            run=run.pk,
+            name=run.name,
+            form_version=specs[run.stage_version_id][1],
+            repeats=run.repeats,
+            answers=answers[run.pk],
+        )
+        for run in runs
+    ]
 
 
 def compare(*, units: Units, people: People, runs: Sequence[ModelRun], scores: Scores, spec: FieldSpec) -> Comparison:
@@ -389,6 +411,10 @@ def _label_codes(declared: Sequence[str], people: People, runs: Sequence[ModelRu
 def _gold_classes(units: Units, codes: Mapping[str, int]) -> npt.NDArray[np.int64]:
     """Shape (n_units,): the class of the gold label, -1 without one or with several."""
     return np.array([codes.get(gold[0], -1) if len(gold) == 1 else -1 for gold in units.golds], dtype=np.int64)
+
+
+def _revisions(item_set: ItemSet) -> QuerySet[Any]:
+    return ItemSetEntry.objects.filter(item_set=item_set).values("revision")
 
 
 def _standing_of_answer(*, counts: bool, slot: int | None, round_: int, value: str | None) -> Standing:

@@ -92,6 +92,18 @@ def cancel_work(*, work: BackgroundWork, by: Person) -> None:
     _end(locked, STATE.CANCELLED, by=by)
 
 
+@transaction.atomic
+def restart_work(*, work: BackgroundWork, by: Person) -> None:
+    """Put work that failed or was cancelled back in the queue, with its attempts counted anew."""
+    locked = _rows(work).select_for_update().get(pk=work.pk)
+    if locked.state not in (STATE.FAILED, STATE.CANCELLED):
+        raise WorkNotPossible("Only work that failed or was cancelled can be started again.")
+    restarted = {"state": STATE.WAITING, "attempts": 0, "error": "", "n_done": 0, "finished_at": None}
+    _rows(work).filter(pk=work.pk).update(due_at=Now(), **restarted)
+    verb = f"{locked._meta.model_name}.restarted"
+    events.record(verb=verb, subject=locked, project_id=locked.project_id, actor=by)
+
+
 def _end(work: Any, state: str, *, error: str = "", by: Person | None = None) -> None:
     work.state, work.error, work.claim_token, work.due_at = state, error[:500], "", None
     work.finished_at = Now()

@@ -10,18 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from annotate.answers import FieldSpec
 from evaluation.matrices import ModelRun, People, Scores, Units
 from evaluation.models import Score
 from evaluation.scorers import Score as Scored
 from evaluation.scorers import get_scorer
 
-# The scorers that fit a type of field, the default primary one first.
-SCORERS_OF_FIELD_TYPE: dict[str, tuple[str, ...]] = {
-    "choice": ("label_accuracy",),
-    "text": ("exact_match", "token_f1"),
-    "long_text": ("token_f1", "exact_match"),
-}
 _BATCH = 1000
 
 
@@ -32,11 +25,6 @@ class ScorableAnswer(NamedTuple):
     value: str
     gold_id: int
     gold: frozenset[str]
-
-
-def scorers_for(spec: FieldSpec) -> tuple[str, ...]:
-    """The scorers that apply to answers of this field."""
-    return SCORERS_OF_FIELD_TYPE[spec.type]
 
 
 def score_answers(

@@ -1,0 +1,27 @@
+"""The report as Markdown: the same tables as the page, through a template of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.template.loader import render_to_string
+
+from evaluation.reports import tables
+
+
+def report_markdown(
+    *, title: str, manifest: Mapping[str, Any], figures: Sequence[Mapping[str, Any]], primary_scorer: str
+) -> bytes:
+    """UTF-8, GitHub-flavoured tables. Rounding and per cent are the template's."""
+    context = {
+        "title": title,
+        "manifest": manifest,
+        "main": tables.main_table(figures, scorers=list(manifest["scorers"]), primary_scorer=primary_scorer),
+        "leave_one_out": tables.leave_one_out_table(figures),
+        "agreement": tables.agreement_table(figures),
+        "votes": tables.votes_table(figures),
+        "outcomes": tables.outcomes_table(figures),
+        "breakdowns": tables.breakdown_tables(figures),
+    }
+    return render_to_string("evaluation/report.md", context).encode()

@@ -1,0 +1,81 @@
+"""The words of a report: what each measure, outcome and reason is called, on pages and in files for people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+MEASURES = {
+    "label_accuracy": "Accuracy",
+    "exact_match": "Exact match",
+    "exact_match_squad": "Exact match (SQuAD)",
+    "token_f1": "Token F1",
+    "token_f1_squad": "Token F1 (SQuAD)",
+    "macro_f1_all_declared": "Macro-F1",
+    "macro_f1_gold_classes": "Macro-F1, labels in gold",
+    "equals_vote_of_others": "Equals the vote of the others",
+    "equals_vote_of_others_difference": "Difference to one person",
+    "majority_agreement": "Majority agreement",
+    "percent_agreement": "Percent agreement, mean of items",
+    "percent_agreement_pooled": "Percent agreement, pooled pairs",
+    "krippendorff_alpha_nominal": "Krippendorff’s alpha, nominal",
+    "fleiss_kappa": "Fleiss’ kappa",
+}
+# In [-1, 1] and printed with two decimals, not as per cent.
+COEFFICIENT_MEASURES = frozenset({"krippendorff_alpha_nominal", "fleiss_kappa"})
+UNDEFINED = {
+    "no_pairs": "no item has two answers",
+    "no_variation": "one label in use",
+    "no_trials": "nothing to average",
+    "too_few": "too few",
+}
+# An outcome that has no answer, as people and models have it; the first group was asked, the second does not count.
+NO_ANSWER = {
+    "skipped": "“cannot tell”",
+    "unparsed": "unparsed",
+    "refused": "refused",
+    "empty": "empty",
+    "cut_off": "cut off",
+    "timed_out": "timed out",
+    "error": "failed",
+    "worker_lost": "lost with a worker",
+    "no_value": "without this field",
+}
+LEFT_OUT = {
+    "excluded": "excluded",
+    "surplus": "surplus",
+    "later_round": "of later rounds",
+    "wrote_item": "by the item’s author",
+    "made_gold": "by who made the gold label",
+    "passed_on": "skipped and passed on",
+    "pending": "still pending",
+    "cancelled": "cancelled",
+}
+# Failures of the way, not of the model: many of them make "all" a number about the network.
+TECHNICAL = ("timed_out", "error", "worker_lost")
+VOTES = {
+    "unanimous": "unanimous",
+    "majority": "majority (more than half)",
+    "plurality": "plurality (the most, not more than half)",
+    "tie": "tie (nobody wins)",
+    "no_votes": "no votes",
+}
+
+
+def measure_words(measure: str) -> str:
+    return MEASURES.get(measure, measure.replace("_", " "))
+
+
+def undefined_words(figure: Mapping[str, Any]) -> str:
+    """Why a figure has no value."""
+    reason = UNDEFINED.get(figure["undefined"], figure["undefined"])
+    return figure["note"] if figure["undefined"] == "too_few" and figure["note"] else reason
+
+
+def counted_words(counts: Mapping[str, int], words: Mapping[str, str]) -> str:
+    """{"unparsed": 4, "refused": 2} -> "4 unparsed, 2 refused"."""
+    return listed([f"{counts[name]:,} {said}" for name, said in words.items() if counts.get(name)])
+
+
+def listed(parts: Sequence[str]) -> str:
+    return ", ".join(part for part in parts if part)

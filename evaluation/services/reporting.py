@@ -1,0 +1,309 @@
+"""Reports: named before they are made, made by a worker, frozen when made.
+
+The request part (create, cancel, again) imports nothing heavy; NumPy and the rest come with `make_report`, which runs
+in a worker or a command.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from annotate import events
+from annotate.answers import FieldSpec, fields_from_json
+from annotate.csv_text import FORMS, csv_chunks
+from annotate.exceptions import WorkNotPossible, WorkTaken
+from annotate.models import ItemSet, Person, Project, Stage, StoredFile
+from annotate.services.background import beat, cancel_work, claim_work, end_work, holding, restart_work
+from annotate.services.files import store_file
+from config.bells import ring
+from evaluation.models import Report, Run
+
+# Making it: read, score, figures, chart, files.
+N_STEPS = 5
+MEDIA_TYPES = {
+    "csv": "text/csv; charset=utf-8",
+    "json": "application/json",
+    "md": "text/markdown; charset=utf-8",
+    "svg": "image/svg+xml",
+    "png": "image/png",
+}
+
+
+class ReportNotPossible(WorkNotPossible):
+    """The inputs of a report do not fit together, or there is nothing to report."""
+
+    http_status = 422
+
+
+@transaction.atomic
+def create_report(
+    *,
+    project: Project,
+    by: Person | None,
+    title: str,
+    stage: Stage,
+    item_set: ItemSet,
+    runs: Sequence[Run],
+    field: str,
+    primary_scorer: str,
+    primary_run: Run | None,
+    seed: int = 0,
+    n_resamples: int = 2000,
+    level: float = 0.95,
+) -> Report:
+    """Name a comparison before its results are seen, and have it made.
+
+    Raises ReportNotPossible for rows of another project, a field that decides nothing, a scorer that does not fit the
+    field, or a primary run that is not compared.
+    """
+    spec = deciding_field(stage=stage, name=field)
+    _check_inputs(project=project, stage=stage, item_set=item_set, runs=runs, primary_run=primary_run)
+    if primary_scorer not in scorers_for(spec):
+        raise ReportNotPossible(f"The scorer {primary_scorer} does not fit the field {field}.")
+    report = Report.objects.create(
+        project=project,
+        title=title,
+        stage=stage,
+        item_set=item_set,
+        field=field,
+        primary_scorer=primary_scorer,
+        primary_run=primary_run,
+        seed=seed,
+        n_resamples=n_resamples,
+        level=level,
+        created_by=by,
+        n_total=N_STEPS,
+    )
+    report.runs.set(runs)
+    events.record(
+        actor=by,
+        verb="report.created",
+        subject=report,
+        project_id=project.pk,
+        runs=[run.pk for run in runs],
+        primary_run=primary_run.pk if primary_run else None,
+    )
+    _ring_when_stored(report)
+    return report
+
+
+def cancel_report(*, report: Report, by: Person) -> None:
+    """Stop it; what a worker may still bring is refused. Raises WorkNotPossible if it has ended."""
+    cancel_work(work=report, by=by)
+
+
+@transaction.atomic
+def remake_report(*, report: Report, by: Person) -> None:
+    """Try again one that failed or was cancelled. A finished one is frozen: make a new one instead."""
+    restart_work(work=report, by=by)
+    _ring_when_stored(report)
+
+
+def make_report(*, report_id: int) -> None:
+    """Claim the report and make it; nothing happens if it is in other hands, cancelled or done."""
+    report = claim_work(model=Report, pk=report_id)
+    if report is None:
+        return
+    try:
+        made = _make(report)
+    except WorkTaken:
+        return
+    except ReportNotPossible as refusal:
+        _end_if_ours(report, error=str(refusal))
+        return
+    _keep(report, made)
+
+
+def deciding_field(*, stage: Stage, name: str | None = None) -> FieldSpec:
+    """The stage's field of that name, or its first, among those that decide. Raises ReportNotPossible."""
+    for spec in fields_from_json(stage.versions.get(is_current=True).fields):
+        if spec.decides and name in (None, spec.name):
+            return spec
+    raise ReportNotPossible(f"This stage has no field {name!r} that decides.")
+
+
+# The scorers that fit a type of field, the default primary one first.
+SCORERS_OF_FIELD_TYPE: dict[str, tuple[str, ...]] = {
+    "choice": ("label_accuracy",),
+    "text": ("exact_match", "token_f1"),
+    "long_text": ("token_f1", "exact_match"),
+}
+
+
+def scorers_for(spec: FieldSpec) -> tuple[str, ...]:
+    """The scorers that apply to answers of this field, the default primary one first."""
+    return SCORERS_OF_FIELD_TYPE[spec.type]
+
+
+@dataclass(frozen=True)
+class _Made:
+    frozen_at: Any
+    manifest: dict[str, Any]
+    matrices: dict[str, Any]
+    figures: list[dict[str, Any]]
+    files: list[StoredFile]
+
+
+def _make(report: Report) -> _Made:
+    """Read, score, compute, draw, write. Raises WorkTaken as soon as a beat finds the claim gone."""
+    # Imported here: the web server, which only shows reports, never pays for NumPy.
+    from evaluation.matrices import compare, read_models, read_people, read_units
+    from evaluation.reports.figures import all_figures
+    from evaluation.reports.frozen import freeze
+    from evaluation.reports.manifest import build_manifest
+    from evaluation.services.scoring import score_answers
+    from evaluation.stats import Bootstrap
+
+    frozen_at = timezone.now()
+    spec = deciding_field(stage=report.stage, name=report.field)
+    chosen = report.runs.select_related("endpoint", "stage_version", "exemplar_set").order_by("pk")
+    runs = list(chosen)
+    scorers = [report.primary_scorer, *(name for name in scorers_for(spec) if name != report.primary_scorer)]
+
+    units = read_units(item_set=report.item_set, field=report.field)
+    if not len(units):
+        raise ReportNotPossible("The item set is empty.")
+    people = read_people(stage=report.stage, item_set=report.item_set, units=units, field=report.field)
+    models = read_models(runs=runs, item_set=report.item_set, units=units, field=report.field)
+    beat(report, n_done=1)
+    scores = score_answers(field=report.field, scorers=scorers, units=units, people=people, runs=models)
+    beat(report, n_done=2)
+    comparison = compare(units=units, people=people, runs=models, scores=scores, spec=spec)
+    found = all_figures(
+        comparison,
+        scorers=scorers,
+        primary_scorer=report.primary_scorer,
+        primary_run=report.primary_run_id,
+        bootstrap=Bootstrap(seed=report.seed, n_resamples=report.n_resamples, level=report.level),
+        progress=partial(beat, report),
+    )
+    figures = [figure.to_json() for figure in found]
+    matrices = freeze(units=units, people=people, runs=models, scores=scores, keys=comparison.keys)
+    manifest = build_manifest(
+        report=report,
+        spec=spec,
+        scorers=scorers,
+        runs=runs,
+        units=units,
+        people=people,
+        models=models,
+        frozen_at=frozen_at,
+    )
+    beat(report, n_done=3)
+    contents = _drawings(report, figures)
+    beat(report, n_done=4)
+    contents |= _tables(report, manifest, matrices, figures)
+    from evaluation.reports.csv import answer_rows
+
+    rows = list(answer_rows(units=units, people=people, runs=models, scores=scores, is_sample=report.project.is_sample))
+    contents |= _both_forms("answers", rows)
+    return _Made(frozen_at, manifest, matrices, figures, _stored(report, contents))
+
+
+def _drawings(report: Report, figures: Sequence[Mapping[str, Any]]) -> dict[str, bytes]:
+    from evaluation.reports import charts
+    from evaluation.reports.words import measure_words
+
+    run = report.primary_run or report.runs.order_by("pk").first()
+    rows = charts.chart_rows(figures, scorer=report.primary_scorer, run=run.pk if run else None)
+    if not rows:
+        return {}
+    measure = measure_words(report.primary_scorer)
+    draw = partial(
+        charts.chart_spec,
+        rows,
+        people="People, mean person",
+        model=run.name if run else None,
+        measure=measure,
+        description=f"{report.title}: {measure} of people and of {run.name if run else 'no model'}, with intervals.",
+    )
+    light = draw(scheme="light")
+    return {
+        "chart.svg": charts.svg(light),
+        "chart-dark.svg": charts.svg(draw(scheme="dark")),
+        "chart.png": charts.png(light),
+    }
+
+
+def _tables(
+    report: Report, manifest: dict[str, Any], matrices: dict[str, Any], figures: list[dict[str, Any]]
+) -> dict[str, bytes]:
+    from evaluation.reports import csv
+    from evaluation.reports.figures import FIGURE_COLUMNS
+    from evaluation.reports.json import report_json
+    from evaluation.reports.markdown import report_markdown
+
+    return {
+        **_both_forms("figures", list(csv.figure_rows(figures, FIGURE_COLUMNS))),
+        **_both_forms("votes", list(csv.majority_rows(matrices))),
+        **_both_forms("matrix", list(csv.label_matrix_rows(matrices))),
+        **_both_forms("scores", list(csv.score_matrix_rows(matrices, report.primary_scorer))),
+        "report.json": report_json(title=report.title, manifest=manifest, figures=figures, matrices=matrices),
+        "report.md": report_markdown(
+            title=report.title, manifest=manifest, figures=figures, primary_scorer=report.primary_scorer
+        ),
+    }
+
+
+def _both_forms(name: str, rows: Sequence[Sequence[object]]) -> dict[str, bytes]:
+    """The file as it is, and the file for a spreadsheet."""
+    names = {"exact": f"{name}.csv", "spreadsheet": f"{name}.spreadsheet.csv"}
+    return {names[form]: b"".join(csv_chunks(rows, form)) for form in FORMS}
+
+
+def _stored(report: Report, contents: Mapping[str, bytes]) -> list[StoredFile]:
+    return [
+        store_file(
+            project=report.project,
+            purpose=StoredFile.Purpose.CHART if name.startswith("chart") else StoredFile.Purpose.EXPORT,
+            name=name,
+            media_type=MEDIA_TYPES[name.rpartition(".")[2]],
+            content=content,
+        )
+        for name, content in contents.items()
+    ]
+
+
+def _keep(report: Report, made: _Made) -> None:
+    """Write the result if the claim still holds; else forget the files, which nobody could find."""
+    try:
+        with holding(report) as row:
+            row.frozen_at = made.frozen_at
+            row.manifest, row.matrices, row.figures = made.manifest, made.matrices, made.figures
+            row.n_done = N_STEPS
+            row.save(update_fields=["frozen_at", "manifest", "matrices", "figures", "n_done"])
+            row.files.set(made.files)
+            end_work(row)
+    except WorkTaken:
+        for stored in made.files:
+            stored.file.delete(save=False)
+            stored.delete()
+
+
+def _end_if_ours(report: Report, *, error: str) -> None:
+    try:
+        with holding(report) as row:
+            end_work(row, error=error)
+    except WorkTaken:
+        return
+
+
+def _check_inputs(
+    *, project: Project, stage: Stage, item_set: ItemSet, runs: Sequence[Run], primary_run: Run | None
+) -> None:
+    if {stage.project_id, item_set.project_id, *(run.project_id for run in runs)} != {project.pk}:
+        raise ReportNotPossible("Stage, item set and runs must belong to this project.")
+    if primary_run is not None and primary_run.pk not in {run.pk for run in runs}:
+        raise ReportNotPossible("The primary comparison must be with one of the runs of the report.")
+
+
+def _ring_when_stored(report: Report) -> None:
+    from evaluation.tasks import make_report as task
+
+    transaction.on_commit(lambda: ring(task, report.pk))

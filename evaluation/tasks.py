@@ -1,0 +1,22 @@
+"""Doorbells of the model side: an id in, one service call, safe to ring twice. What is left to do is in the rows."""
+
+from __future__ import annotations
+
+from celery import shared_task
+
+from config.bells import ring
+from evaluation.services import reporting
+
+
+@shared_task
+def make_report(report_id: int) -> None:
+    reporting.make_report(report_id=report_id)
+
+
+@shared_task
+def answer_chunk(run_id: int) -> None:
+    # Prompts and HTTP bring libraries that no other process needs.
+    from evaluation.services import answering
+
+    # The next bell is rung as soon as a chunk is taken, so that other workers join in.
+    answering.answer_chunk(run_id=run_id, when_more=lambda: ring(answer_chunk, run_id))

@@ -1,0 +1,30 @@
+"""Agreement and the last comparison, for the home of a project: a fragment there, a page without scripts."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+from django.views.decorators.vary import vary_on_headers
+
+from annotate.views.doors import project_read_by, signed_in
+from annotate.views.navigation import project_nav
+from evaluation.services import agreement
+
+
+@require_safe
+@never_cache
+@vary_on_headers("HX-Request")
+@signed_in
+def agreement_now(request: HttpRequest, slug: str) -> HttpResponse:
+    project = project_read_by(request.user, slug)
+    context = {
+        "project": project,
+        "stages": agreement.agreement_now(project=project),
+        "comparison": agreement.last_comparison(project=project),
+    }
+    if request.headers.get("HX-Request"):
+        return render(request, "evaluation/partials/agreement_now.html", context)
+    context["nav"] = project_nav(project, request.user, "project")
+    return render(request, "evaluation/agreement.html", context)

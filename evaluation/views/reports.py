@@ -1,0 +1,201 @@
+"""Reports of a project: the list, a new one, one of them, and its files."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import FileResponse, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from annotate.exceptions import WorkNotPossible
+from annotate.models import ItemSet, Person, Project
+from annotate.services.heartbeats import last_heard
+from annotate.views.doors import project_read_by, project_run_by, signed_in
+from annotate.views.navigation import project_nav, role_in
+from evaluation.models import Report, Run
+from evaluation.report_forms import ReportForm
+from evaluation.reports import tables, words
+from evaluation.services import reporting
+
+# Read on the report's page alone: a list of fifty reports must not carry fifty matrices.
+_LARGE = ("manifest", "matrices", "figures")
+_ENDED = (Report.State.DONE, Report.State.FAILED, Report.State.CANCELLED)
+
+
+@require_safe
+@never_cache
+@signed_in
+def reports(request: HttpRequest, slug: str) -> HttpResponse:
+    project = project_read_by(request.user, slug)
+    rows = Report.objects.visible_to(request.user).filter(project=project).defer(*_LARGE)
+    context = _context(request, project) | {
+        "reports": rows.select_related("stage", "item_set", "primary_run").order_by("-pk")[:200],
+        "is_ready": ItemSet.objects.filter(project=project).exists() and project.stages.exists(),
+    }
+    return render(request, "evaluation/reports.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+@signed_in
+def report_new(request: HttpRequest, slug: str) -> HttpResponse:
+    project = project_run_by(request.user, slug)
+    form = ReportForm(request.POST or None, project=project, initial=_suggested(project))
+    if request.method == "POST" and form.is_valid():
+        data = {name: value for name, value in form.cleaned_data.items() if name != "comparison"}
+        try:
+            report = reporting.create_report(project=project, by=request.user, **data)
+        except reporting.ReportNotPossible as refusal:
+            form.add_error(None, str(refusal))
+        else:
+            return redirect("report", slug, report.pk)
+    status = 422 if form.is_bound else 200
+    return render(request, "evaluation/report_new.html", _context(request, project) | {"form": form}, status=status)
+
+
+@require_safe
+@never_cache
+@signed_in
+def report(request: HttpRequest, slug: str, report_id: int) -> HttpResponse:
+    project, row = _report_read_by(request.user, slug, report_id)
+    context = _context(request, project) | {"report": row}
+    if row.state == Report.State.DONE:
+        return render(request, "evaluation/report.html", context | _results(row))
+    return render(request, "evaluation/report_waiting.html", context | {"worker": last_heard("worker")})
+
+
+@require_safe
+@never_cache
+@signed_in
+def report_progress(request: HttpRequest, slug: str, report_id: int) -> HttpResponse:
+    """The part of the waiting page that moves; once the report has ended, the page loads itself again."""
+    project, row = _report_read_by(request.user, slug, report_id)
+    if not request.headers.get("HX-Request"):
+        return redirect("report", slug, report_id)
+    if row.state in _ENDED:
+        return HttpResponse(status=204, headers={"HX-Refresh": "true"})
+    context = _context(request, project) | {"report": row, "worker": last_heard("worker")}
+    return render(request, "evaluation/partials/report_progress.html", context)
+
+
+@require_POST
+@signed_in
+def report_cancel(request: HttpRequest, slug: str, report_id: int) -> HttpResponse:
+    row = _report_run_by(request.user, slug, report_id)
+    try:
+        reporting.cancel_report(report=row, by=request.user)
+    except WorkNotPossible as refusal:
+        messages.error(request, str(refusal))
+    return redirect("report", slug, report_id)
+
+
+@require_POST
+@signed_in
+def report_again(request: HttpRequest, slug: str, report_id: int) -> HttpResponse:
+    row = _report_run_by(request.user, slug, report_id)
+    try:
+        reporting.remake_report(report=row, by=request.user)
+    except WorkNotPossible as refusal:
+        messages.error(request, str(refusal))
+    return redirect("report", slug, report_id)
+
+
+@require_safe
+@never_cache
+@signed_in
+def report_file(request: HttpRequest, slug: str, report_id: int, name: str) -> HttpResponseBase:
+    """One of the files made with the report, always as an attachment; an <img> shows a chart all the same."""
+    project, row = _report_read_by(request.user, slug, report_id)
+    stored = get_object_or_404(row.files.visible_to(request.user), name=name)
+    return FileResponse(
+        stored.file.open("rb"),
+        as_attachment=True,
+        filename=f"{project.slug}-report-{row.pk}-{stored.name}",
+        content_type=stored.media_type,
+    )
+
+
+def _report_read_by(person: Person | Any, slug: str, report_id: int) -> tuple[Project, Report]:
+    rows = Report.objects.visible_to(person).defer("matrices")
+    row = get_object_or_404(
+        rows.select_related("project", "stage", "item_set", "primary_run"), project__slug=slug, pk=report_id
+    )
+    return row.project, row
+
+
+def _report_run_by(person: Person | Any, slug: str, report_id: int) -> Report:
+    return get_object_or_404(Report.objects.run_by(person).defer(*_LARGE), project__slug=slug, pk=report_id)
+
+
+def _context(request: HttpRequest, project: Project) -> dict[str, Any]:
+    return {
+        "project": project,
+        "nav": project_nav(project, request.user, "reports"),
+        "may_run": role_in(project, request.user) == "admin",
+    }
+
+
+def _results(row: Report) -> dict[str, Any]:
+    """The figures in the shape of the page's tables."""
+    manifest, figures = row.manifest, row.figures
+    main = tables.main_table(figures, scorers=list(manifest["scorers"]), primary_scorer=row.primary_scorer)
+    first = main["rows"][0]["measures"][0] if main["rows"] else None
+    files = {stored.name: stored for stored in row.files.all()}
+    failed = [
+        outcomes
+        for outcomes in tables.outcomes_table(figures)
+        if any(part["name"] in words.TECHNICAL for part in outcomes["parts"])
+    ]
+    return {
+        "manifest": manifest,
+        "main": main,
+        "first": first,
+        "leave_one_out": tables.leave_one_out_table(figures),
+        "agreement": tables.agreement_table(figures),
+        "votes": tables.votes_table(figures),
+        "outcomes": tables.outcomes_table(figures),
+        "failed": failed,
+        "people": tables.people_table(figures),
+        "breakdowns": tables.breakdown_tables(figures),
+        "measure": words.measure_words(row.primary_scorer),
+        "charted_run": tables.charted_run(figures, primary_run=row.primary_run_id),
+        "files": files,
+        "downloads": _downloads(files),
+    }
+
+
+# What each file holds, in the order in which they are offered.
+_CONTENTS = (
+    ("answers", "Answers", "one row per answer, of people and models alike"),
+    ("figures", "Figures", "one row per figure, with interval and circumstances"),
+    ("votes", "Votes", "one row per item: how its vote ended"),
+    ("matrix", "Label matrix", "items × people, behind every agreement coefficient"),
+    ("scores", "Score matrix", "items × people and runs, behind every accuracy and difference"),
+)
+
+
+def _downloads(files: dict[str, Any]) -> list[dict[str, Any]]:
+    return [
+        {"label": label, "words": said, "exact": f"{name}.csv", "spreadsheet": f"{name}.spreadsheet.csv"}
+        for name, label, said in _CONTENTS
+        if f"{name}.csv" in files
+    ]
+
+
+def _suggested(project: Project) -> dict[str, Any]:
+    """The newest set, every finished run, the newest of them as primary: a start, to be changed."""
+    finished = list(
+        Run.objects.filter(project=project, state=Run.State.DONE).order_by("-pk").values_list("pk", flat=True)
+    )
+    stage = project.stages.order_by("position", "pk").first()
+    return {
+        "title": "People against models",
+        "stage": stage,
+        "item_set": ItemSet.objects.filter(project=project).order_by("-pk").first(),
+        "runs": finished,
+        "primary_run": finished[0] if finished else None,
+    }
