@@ -3,7 +3,9 @@
 const PREFIX = "goldpanel:answer:";
 // Not the person's words: they belong to the page as it was sent.
 const OF_THE_PAGE = new Set(["csrfmiddlewaretoken", "person", "client_key", "draft_version"]);
-const isWords = ([name]) => name !== "active_seconds";
+// What the words were written for: sent along with them, but never put into a page that shows something newer.
+const SEEN = new Set(["stage_version", "guideline_version"]);
+const isWords = ([name]) => name !== "active_seconds" && !SEEN.has(name);
 
 const keyOf = (person, token) => `${PREFIX}${person}:${token}`;
 
@@ -46,7 +48,7 @@ export function restore(form, answer) {
   const words = () => JSON.stringify(answerOf(form).filter(isWords));
   const before = words();
   for (const control of form.elements) {
-    if (!control.name || OF_THE_PAGE.has(control.name)) continue;
+    if (!control.name || OF_THE_PAGE.has(control.name) || SEEN.has(control.name)) continue;
     const given = answer.filter(([name]) => name === control.name).map(([, value]) => value);
     if (control.type === "radio" || control.type === "checkbox") control.checked = given.includes(control.value);
     else if (given.length) [control.value] = given;
