@@ -160,6 +160,8 @@ SESSION_COOKIE_SECURE = PRODUCTION
 CSRF_COOKIE_HTTPONLY = True
 CSRF_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_SECURE = PRODUCTION
+# Signing in renews the token: an answer from a page loaded before must be sent again, not lost.
+CSRF_FAILURE_VIEW = "annotate.views.signing_in.csrf_failure"
 CSRF_TRUSTED_ORIGINS = _values["GOLDPANEL_TRUSTED_ORIGINS"]
 if CSRF_TRUSTED_ORIGINS is None:
     # ".example.org" among the hosts is "*.example.org" among the origins.

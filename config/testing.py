@@ -27,7 +27,7 @@ from config.env import PROJECT, SETTINGS
 CHECKS = {
     "ruff check": ["ruff", "check", "."],
     "ruff format": ["ruff", "format", "--check", "."],
-    "types": ["mypy", "."],
+    "types": ["mypy"],
     "migrations": [str(PROJECT / "manage.py"), "makemigrations", "--check", "--dry-run"],
 }
 DEBIAN_PACKAGES = ("chromium", "fonts-noto-core", "fonts-noto-cjk", "postgresql", "redis-server")
