@@ -26,7 +26,7 @@ _MAX_NEGATIONS = 100  # a label said more often is not looked at each time
 _SPACELESS = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]{2,}")
 _JOINED = re.compile(r"\s{0,3}(?:\b(?:and|or|y|o|u|e|et|ou|und|oder)\b|/|\||&|和|或|与|या|और)[\s,]{0,3}")
 # After a letter as a label: the end of the text or line, or what closes the letter of a list.
-_AFTER_LETTER = r"(?=\s{0,20}\Z|[).:\]}*_\"'，。：]|[ \t]{0,20}\n)"
+_AFTER_LETTER = r"(?=\s{0,20}\Z|[).:\]}*_\"，。：]|'(?!\w)|[ \t]{0,20}\n)"
 _LISTED = re.compile(r"\s{0,3}[,，、]\s{0,3}")
 _NEGATION = re.compile(
     r"(?:\bnot|n't|\bnever|\bneither|\bnor|\bisn't|\bcannot be|\bno es|\bn'est pas|\bnicht|\bnão é|\bне|并非|不是|非)"

@@ -45,6 +45,6 @@ NEUTRAL = (
     r"(?<!\w)no\.[ \t]{0,3}\d",
     r"(?<!\w)no (?:evidence|information|proof|data|records?|sources?|indication|mention|reason|doubt|idea|way|need"
     r"|matter|longer|one|such|clear|reliable|credible|definitive|conclusive|specific|direct|known|other|further)(?!\w)",
-    r"(?<!\w)(?:yes|true|sí) ?(?:/|-or-) ?(?:no|false)(?: question)?(?!\w)",
+    r"(?<!\w)(?:yes|true)[ -]?(?:/|or)[ -]?(?:no|false)[ -](?:questions?|answers?)(?!\w)",
     r"是否|是不是|对于|對於|不仅|不僅|不同|不过|不過",
 )

@@ -1,0 +1,49 @@
+"""No completion of 100,000 characters holds up a worker: each is read in less than 0.2 seconds."""
+
+import time
+
+import pytest
+
+from evaluation.parsing import parse_label, parse_short_answer
+from evaluation.parsing.envelope import MAX_CHARACTERS
+
+SIZE = 100_000
+LIMIT = 0.2  # seconds of processor time
+LABELS = (("yes", "Yes"), ("no", "No"), ("unsure", "Not sure enough"))
+
+REPEATED = [
+    *(" ", "\n", "a", "*", '"', "'", "\\", "{", "(", ".", "- ", "- a\n", "\u0301", "\ufdfa", "是", "不正", "हाँ", "i "),
+    *("no ", "nono", "yes ", "yes,", "not ", "no. ", "not sure enoug", "no evidenc", "[x] ", "[x] a\n", "[x] no\n"),
+    *("answer:", "answer ", "final answer ", "question:\n", "a\nquestion:", " because", "explanation", "```", "```\n"),
+    *("<think>", "</think>", "<think></think>", '"answer":"', '"answer" : ', '"answer":"\\\\', "'answer':'", '{"a":'),
+    *("\\boxed{", "\\boxed{\\text{", "i'm very ", "i cannot ", "sorry, but ", "as an ai "),
+]
+BEFORE = ["", "Answer: ", '{"answer": "', "[x] "]
+
+
+@pytest.mark.parametrize("repeated", REPEATED)
+def test_a_hostile_completion_is_read_at_once(repeated):
+    endless = (repeated * (SIZE // len(repeated) + 1))[:SIZE]
+    for before in BEFORE:
+        text = (before + endless)[:SIZE]
+        assert _seconds(lambda text=text: parse_label(text, LABELS)) < LIMIT, before
+        assert _seconds(lambda text=text: parse_short_answer(text)) < LIMIT, before
+
+
+def test_an_endless_completion_is_read_at_both_ends():
+    padding = "word " * MAX_CHARACTERS
+    assert parse_label(f"No. {padding}", LABELS).value == "no"
+    assert parse_label(f"{padding} Answer: no", LABELS).value == "no"
+    assert parse_short_answer(f"{padding}\nAnswer: 1912").value == "1912"
+
+
+def _seconds(read) -> float:
+    """Processor time, so that a busy machine does not fail the test; the better of two, for the same reason."""
+    times = []
+    for _ in range(2):
+        started = time.process_time()
+        read()
+        times.append(time.process_time() - started)
+        if times[-1] < LIMIT / 2:
+            break
+    return min(times)
