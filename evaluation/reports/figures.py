@@ -25,6 +25,7 @@ from evaluation.stats import (
     count_missing_as_wrong,
     leave_one_out,
     macro_f1,
+    majority_votes,
     mean_person,
     mean_person_difference,
     vote_of_k,
@@ -94,6 +95,7 @@ class Row:
 
 PEOPLE_MEAN = Row("people_mean", "people", "People, mean person")
 PEOPLE_POOLED = Row("people_pooled", "people", "People, all answers pooled")
+PEOPLE_VOTE = Row("people_vote", "people", "People, vote")
 LEAVE_ONE_OUT = Row("people_leave_one_out", "people", "One person against the vote of the others")
 
 
@@ -148,7 +150,7 @@ def accuracy_figures(comparison: Comparison, *, scorer: str, bootstrap: Bootstra
         people.labels, people.scores[scorer], scorable=answered_by_people, roots=comparison.roots, bootstrap=bootstrap
     )
     n_answers = int(((people.labels >= 0) & answered_by_people[:, np.newaxis]).sum())
-    row = Row("people_vote", "people", f"People, vote of {_votes_words(votes.votes_per_item)}")
+    row = replace(PEOPLE_VOTE, label=f"People, vote of {_votes_words(votes.votes_per_item)}")
     for denominator, estimate in (("all", votes.all_items), ("answered", votes.resolved)):
         figure = _from_estimate("accuracy", row, scorer, estimate, denominator=denominator)
         found.append(replace(figure, n=n_answers, n_people=len(people.names)))
@@ -163,14 +165,18 @@ def macro_f1_figures(comparison: Comparison, *, bootstrap: Bootstrap) -> list[Fi
     n_classes = len(comparison.classes)
     n_several = int((comparison.has_gold & (comparison.gold_classes < 0)).sum())
     note = f"{n_several} items with several gold labels left out" if n_several else ""
+    asked = comparison.people.offered.any(axis=1, keepdims=True)
+    winners = majority_votes(comparison.people.labels).winners[:, np.newaxis]
+    columns = [(row, side.labels, side.offered) for side, row in _sides(comparison)]
+    columns.insert(1, (PEOPLE_VOTE, winners, asked))
     found = []
-    for side, row in _sides(comparison):
+    for row, labels, offered in columns:
         for denominator, unparsed in (("all", "wrong"), ("answered", "left_out")):
             result = macro_f1(
                 comparison.gold_classes,
-                side.labels,
+                labels,
                 n_classes,
-                offered=side.offered,
+                offered=offered,
                 unparsed=unparsed,  # type: ignore[arg-type]
                 roots=comparison.roots,
                 bootstrap=bootstrap,
@@ -226,8 +232,6 @@ def agreement_figures(comparison: Comparison, *, bootstrap: Bootstrap) -> list[F
 
 def vote_figures(comparison: Comparison) -> list[Figure]:
     """How the votes ended, over all items that somebody was asked about: ties are told, and nobody's answer."""
-    from evaluation.stats import majority_votes
-
     labels = comparison.people.labels
     asked = (labels >= 0).any(axis=1)
     votes = majority_votes(labels[asked])

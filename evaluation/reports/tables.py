@@ -129,9 +129,7 @@ def charted_run(figures: Figures, *, primary_run: int | None) -> str:
     return str(chosen[0]["label"]) if chosen else ""
 
 
-def _circumstances(
-    first: Mapping[str, Any], answered: Mapping[str, Any] | None, outcomes: Mapping[str, Any]
-) -> dict[str, Any]:
+def _circumstances(first: Mapping[str, Any], outcomes: Mapping[str, Any]) -> dict[str, Any]:
     """What stands soft behind the name of a row: {n_people, sd, no_answer, left_out, votes}."""
     if first["row"] == "people_vote":
         return {"votes": outcomes["votes"], "n_people": None, "sd": None, "no_answer": "", "left_out": ""}

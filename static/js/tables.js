@@ -9,7 +9,11 @@ export function asTsv(table) {
 export function offerCopies(part = document) {
   for (const table of part.querySelectorAll("table[data-copyable]")) {
     const stack = table.closest(".table-scroll").parentElement;
-    const slot = stack.querySelector("[data-copy-slot]") ?? stack.appendChild(document.createElement("span"));
+    let slot = stack.querySelector("[data-copy-slot]");
+    if (!slot) {
+      slot = stack.appendChild(document.createElement("span"));
+      slot.dataset.copySlot = ""; // Found again when htmx settles a fragment of the same page.
+    }
     if (slot.querySelector("button")) continue;
     const button = document.createElement("button");
     button.type = "button";
