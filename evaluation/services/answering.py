@@ -16,7 +16,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
@@ -66,7 +66,7 @@ MAX_SENT_RATE_LIMITED = 10
 MAX_CLAIMS_LOST = 3
 # Chunks in a row without one completion: whatever is wrong, a person must look at it before more is spent.
 MAX_FRUITLESS_CHUNKS = 5
-# A bell rung for the rest of a run is heard within this by a worker that is free.
+# A bell is heard within this by a worker that is free.
 BELL_SECONDS = timedelta(seconds=5)
 
 LOST_NOTE = f"The worker ended {MAX_CLAIMS_LOST} times while this item was in its hands."
@@ -151,7 +151,7 @@ def claim_chunk(*, run_id: int) -> Chunk | None:
     if claimed:
         run.state, run.started_at = Run.State.RUNNING, run.started_at or timezone.now()
         run.heartbeat_at = timezone.now()
-    _plan_next_bell(run, timezone.now() + RING_AGAIN if has_more else None)
+    _plan_next_bell(run, after=RING_AGAIN)
     run.save(update_fields=["state", "started_at", "heartbeat_at", "due_at", "n_done", "finished_at"])
     return Chunk(run, token, claimed, has_more) if claimed else None
 
@@ -305,8 +305,8 @@ def settle(*, chunk: Chunk, tally: Tally) -> None:
     because = tally.stopped_because
     if not because and run.attempts >= MAX_FRUITLESS_CHUNKS:
         because = f"{run.attempts} attempts in a row brought no completion at all. The last error: {run.error}"
-    # Lowered, never raised: a worker that claimed meanwhile has said when to ring for what is in its hands.
-    _plan_next_bell(run, None, at_most=run.due_at)
+    # The bell of the last claim is on its way, and the worker that has just become free hears it.
+    _plan_next_bell(run, after=BELL_SECONDS)
     if because and run.state in LIVE:
         run.state, run.due_at, run.stopped_because = Run.State.PAUSED, None, shorten(because)
         events.record(verb="run.stopped", subject=run, project_id=run.project_id)
@@ -401,8 +401,12 @@ def _hold(run: Run) -> None:
     run.predictions.unanswered().filter(claim_token="", due_at__lt=until).update(due_at=until)
 
 
-def _plan_next_bell(run: Run, no_earlier: datetime | None, at_most: datetime | None = None) -> None:
-    """Set when the scheduler should ring for the run, if nobody has by then; done if nothing is left to answer."""
+def _plan_next_bell(run: Run, *, after: timedelta) -> None:
+    """Set when the scheduler should ring for the run, if nobody has by then; done if nothing is left to answer.
+
+    after: not before that; a bell that was rung from here is on its way.
+    """
+    now = timezone.now()
     left = run.predictions.unanswered().aggregate(
         due=Min(Coalesce("due_at", Now()), filter=Q(claim_token="")),
         claimed=Min("claimed_at", filter=~Q(claim_token="")),
@@ -410,16 +414,10 @@ def _plan_next_bell(run: Run, no_earlier: datetime | None, at_most: datetime | N
     moments = [left["due"], left["claimed"] and left["claimed"] + claim_lifetime()]
     run.n_done = run.predictions.exclude(state=STATE.PENDING).count()
     if not any(moments):
-        run.state, run.due_at, run.finished_at = Run.State.DONE, None, timezone.now()
+        run.state, run.due_at, run.finished_at = Run.State.DONE, None, now
         events.record(verb="run.done", subject=run, project_id=run.project_id)
-        return
-    next_bell = min(moment for moment in moments if moment)
-    if no_earlier is not None:
-        next_bell = max(next_bell, no_earlier)
-    if at_most is not None:
-        # A bell rung at the last claim is on its way, and the worker that has just become free hears it.
-        next_bell = min(max(next_bell, timezone.now() + BELL_SECONDS), at_most)
-    run.due_at = next_bell
+    else:
+        run.due_at = max(min(moment for moment in moments if moment), now + after)
 
 
 def _sent_parameters(run: Run, repeat: int) -> dict[str, Any]:

@@ -29,7 +29,7 @@ PARAMETERS = frozenset({"temperature", "top_p", "max_tokens", "max_completion_to
 MAX_REPEATS = 20
 FITTED_BASELINE = "majority_label"
 # Between two bells for a run at which nobody takes one: messages must not pile up while no worker runs.
-RING_AGAIN = timedelta(seconds=30)
+RING_AGAIN = timedelta(seconds=10)
 
 
 @transaction.atomic
@@ -197,11 +197,12 @@ def repeat_failed(*, run: Run, by: Person) -> Run:
 
 
 @transaction.atomic
-def runs_to_ring() -> list[int]:
-    """Ids of the runs at which a bell is due; each is not due again for a while, so that bells do not pile up."""
-    ids = list(
-        Run.objects.due().select_for_update(skip_locked=connection.vendor == "postgresql").values_list("pk", flat=True)
-    )
+def runs_to_ring(*, limit: int = 50) -> list[int]:
+    """Ids of the runs at which a bell is due; each is not due again for a moment, so that bells do not pile up."""
+    due = Run.objects.due().order_by("due_at")
+    # A run that is being claimed at this moment needs no bell.
+    locked = due.select_for_update(skip_locked=connection.features.has_select_for_update_skip_locked)
+    ids = list(locked.values_list("pk", flat=True)[:limit])
     Run.objects.filter(pk__in=ids).update(due_at=Now() + RING_AGAIN)
     return ids
 
