@@ -199,6 +199,7 @@ def leave_one_out(
     labels: npt.ArrayLike,
     model: npt.ArrayLike | None = None,
     *,
+    model_asked: npt.ArrayLike | None = None,
     roots: npt.ArrayLike | None = None,
     bootstrap: Bootstrap | None = None,
     min_others: int = 2,
@@ -206,8 +207,9 @@ def leave_one_out(
     """Score each person, and the model, against the vote of the other people: the very same n-1 for both.
 
     labels: whole numbers, shape (n_items, n_people), -1 where missing. model: labels of the same coding, shape
-    (n_items,), -1 where it gave no answer, which counts as wrong; None for people only. min_others: votes that the
-    others must have cast; one other's answer is no vote.
+    (n_items,), -1 where it gave no answer, which counts as wrong; None for people only. model_asked: truth values of
+    that shape, False where the model was never asked or could not be reached, which is nobody's error: the item is then
+    left out of model and difference. min_others: votes that the others must have cast; one other's answer is no vote.
     Answers where the others tie or are too few are left out for person and model alike. Undefined (too_few) with
     fewer than min_others + 1 people, (no_trials) without a comparable answer.
     """
@@ -218,6 +220,9 @@ def leave_one_out(
     answers = None if model is None else np.asarray(model)
     if answers is not None and answers.shape != (n_items,):
         raise ValueError("model must have one label for each item.")
+    asked = np.ones(n_items, dtype=bool) if model_asked is None else np.asarray(model_asked, dtype=bool)
+    if asked.shape != (n_items,):
+        raise ValueError("model_asked must have one truth value for each item.")
     codes = root_codes(roots, n_items)
     agrees = np.full(keys.shape, np.nan)
     model_agrees = np.full(keys.shape, np.nan)
@@ -226,14 +231,16 @@ def leave_one_out(
         compared = (keys[:, person] >= 0) & (others.winners >= 0) & (others.n_votes >= min_others)
         agrees[compared, person] = keys[compared, person] == others.winners[compared]
         if answers is not None:
-            model_agrees[compared, person] = answers[compared] == others.winners[compared]
+            both = compared & asked
+            model_agrees[both, person] = answers[both] == others.winners[both]
     n_left_out = int(((keys >= 0) & np.isnan(agrees)).sum())
 
     too_few = n_people < min_others + 1
 
     def figure(name: str, values: Floats, *, is_difference: bool = False) -> Estimate:
         estimate = mean_over_people(name, values, codes, bootstrap, "people", wilson_applies=not is_difference)
-        return replace(estimate, n_left_out=n_left_out, undefined=TOO_FEW if too_few else estimate.undefined)
+        left_out = int(((keys >= 0) & np.isnan(values)).sum())
+        return replace(estimate, n_left_out=left_out, undefined=TOO_FEW if too_few else estimate.undefined)
 
     return LeaveOneOut(
         person=figure("leave_one_out_person", agrees),

@@ -216,6 +216,16 @@ def test_a_model_without_an_answer_is_wrong_where_a_person_was_compared():
     assert (result.person.value, result.model.value) == (1, 0.5)
 
 
+def test_an_item_that_the_model_was_never_asked_is_nobodys_error():
+    # The second item counts for the people only; the model is right on the first, three times.
+    labels = [[0, 0, 0], [1, 1, 0]]
+    result = leave_one_out(labels, model=[0, -1], model_asked=[True, False])
+    assert (result.model.value, result.model.n, result.model.n_left_out) == (1, 3, 3)
+    assert (result.difference.value, result.difference.n) == (0, 3)
+    # C saw 1 1 and said 0; A and B saw a tie: A 1/1, B 1/1, C 1/2.
+    assert result.person.value == pytest.approx((1 + 1 + 1 / 2) / 3)
+
+
 def test_leave_one_out_needs_three_people():
     result = leave_one_out([[0, 0], [1, 1]], model=[0, 1], bootstrap=BOOTSTRAP)
     assert (result.person.value, result.person.undefined) == (None, "too_few")
