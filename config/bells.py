@@ -50,7 +50,8 @@ def n_waiting() -> int | None:
     unreachable = (KombuError, OSError, *connection.connection_errors, *connection.channel_errors)
     try:
         with producers[connection].acquire(block=True, timeout=1) as producer:
-            declared = producer.channel.queue_declare(app.conf.task_default_queue, passive=True)
+            # Not passive: on Redis an empty queue does not exist, and asking for it would be an error.
+            declared = producer.channel.queue_declare(app.conf.task_default_queue)
             return int(declared.message_count)
     except unreachable as problem:
         logger.warning("The broker does not say how many bells wait: %s", type(problem).__name__)
