@@ -107,7 +107,10 @@ class AssignmentQuerySet(ProjectRowQuerySet):
         return self.filter(person=person)
 
     def at_desk_of(self, person: Person | Any) -> Self:
-        """`held_by` with what answering needs, in one query: see StageQuerySet.at_desk_of. `seat` may be None."""
+        """`held_by` with what answering needs, in one query: see StageQuerySet.at_desk_of.
+
+        Without an active membership there is no attribute `seat`.
+        """
         return _with_desk(self.held_by(person), "stage__", person).select_related("stage__project", "stage_item")
 
 

@@ -2,9 +2,20 @@
 
 from django.urls import URLPattern, path
 
-from annotate.views import files, items, people, project, stage
+from annotate.views import files, home, items, people, project, signing_in, stage, work
 
 urlpatterns: list[URLPattern] = [
+    # Coming in, and where people work
+    path("", home.home, name="home"),
+    path("sign-in/", signing_in.sign_in, name="sign-in"),
+    path("sign-out/", signing_in.sign_out, name="sign-out"),
+    path("join/<str:token>/", signing_in.join, name="join"),
+    path("work/a/<str:token>/submit/", work.submit, name="work-submit"),
+    path("work/a/<str:token>/draft/", work.draft, name="work-draft"),
+    path("work/a/<str:token>/skip/", work.skip, name="work-skip"),
+    path("work/a/<str:token>/renew/", work.renew, name="work-renew"),
+    path("work/a/<str:token>/revise/", work.revise, name="work-revise"),
+    path("work/<slug:project>/<slug:stage>/", work.work, name="work"),
     # A project and those who run it
     path("projects/new/", project.project_new, name="project-new"),
     path("p/<slug:slug>/", project.project, name="project"),

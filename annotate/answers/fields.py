@@ -13,7 +13,8 @@ RawData: TypeAlias = Mapping[str, object]  # a POST or JSON mapping: strings, or
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,49}")
 # Names that the work page posts beside the fields; a field of that name would be read as the other thing.
 RESERVED_NAMES = frozenset(
-    {"csrfmiddlewaretoken", "person", "client_key", "draft_version", "active_seconds", "flag", "flag_note"}
+    {"csrfmiddlewaretoken", "person", "client_key", "stage_version", "guideline_version", "draft_version"}
+    | {"active_seconds", "flag", "flag_note"}
 )
 _KEYS = frozenset({"name", "type", "caption", "decides", "required", "options", "help", "max_length"})
 

@@ -23,8 +23,8 @@ FAILURES_PER_ADDRESS = 30
 PASSWORDS_PER_ACCOUNT = 10
 KEEP_FAILURES = timedelta(days=1)
 
-# A link can be passed on: it never makes somebody who may change or read a whole project.
-INVITED_ROLES = (Membership.Role.ANNOTATOR, Membership.Role.ADJUDICATOR, Membership.Role.META_REVIEWER)
+# A link can be passed on: it never makes somebody who may change the project.
+INVITED_ROLES = [role for role in Membership.Role.values if role != Membership.Role.ADMIN]
 
 
 @transaction.atomic

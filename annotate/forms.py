@@ -1,0 +1,91 @@
+"""The shape of what people send when they work or sign in. What may happen next is the services' business."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.http import QueryDict
+
+from annotate.answers import AnswerInvalid, FieldSpec, JsonValue, read_answer
+from annotate.models import Assignment
+from annotate.services.submitting import Circumstances
+
+# A day. More than that is a clock that jumped; the service clamps to the time the item was held anyhow.
+MAX_ACTIVE_SECONDS = 86_400
+
+INCOMPLETE = "Something of this page got lost on the way. Load the page again; your text is kept."
+
+
+class AnswerForm(forms.Form):
+    """An answer or a draft: the values of the stage's fields, and what is sent beside them.
+
+    `answer` holds what could be read of the fields, `field_errors` what was wrong with them, by field name. Whether a
+    value is allowed is decided where it is stored.
+    """
+
+    client_key = forms.RegexField(
+        regex=r"\A[A-Za-z0-9_-]{1,64}\Z", error_messages={"required": INCOMPLETE, "invalid": INCOMPLETE}
+    )
+    draft_version = forms.IntegerField(min_value=0, max_value=2**31 - 1, required=False)
+    active_seconds = forms.IntegerField(required=False)
+    flag = forms.BooleanField(required=False)
+    flag_note = forms.CharField(max_length=500, required=False)
+
+    def __init__(self, data: QueryDict, *, fields: Sequence[FieldSpec]) -> None:
+        super().__init__(data)
+        self.specs = fields
+        self.answer: dict[str, JsonValue] = {}
+        self.field_errors: dict[str, str] = {}
+
+    def clean_active_seconds(self) -> int:
+        return max(0, min(self.cleaned_data["active_seconds"] or 0, MAX_ACTIVE_SECONDS))
+
+    def clean(self) -> dict[str, Any]:
+        raw = dict(self.data.lists()) if isinstance(self.data, QueryDict) else dict(self.data)
+        for spec in self.specs:
+            try:
+                self.answer |= read_answer([spec], raw)
+            except AnswerInvalid as refusal:
+                self.field_errors |= refusal.errors
+        if self.field_errors:
+            raise ValidationError("Some answers could not be read.")
+        return self.cleaned_data
+
+    def circumstances(self, guideline_version_id: int | None) -> Circumstances:
+        sent = self.cleaned_data
+        return Circumstances(
+            guideline_version_id=guideline_version_id,
+            active_seconds=sent["active_seconds"],
+            is_flagged=sent["flag"],
+            flag_note=sent["flag_note"],
+        )
+
+    def draft(self) -> dict[str, Any]:
+        """What is kept of unfinished work."""
+        sent = self.cleaned_data
+        return {
+            "answer": self.answer,
+            "active_seconds": sent["active_seconds"],
+            "is_flagged": sent["flag"],
+            "flag_note": sent["flag_note"],
+        }
+
+
+class SkipForm(forms.Form):
+    reason = forms.ChoiceField(
+        choices=Assignment.SkipReason.choices, error_messages={"required": "Say why you skip it: choose a reason."}
+    )
+    note = forms.CharField(max_length=500, required=False)
+
+
+class CodeForm(forms.Form):
+    code = forms.CharField(max_length=200, error_messages={"required": "Type the code you were given."})
+
+
+class PasswordForm(forms.Form):
+    # Never stripped: a password may end with a space.
+    username = forms.CharField(max_length=150, error_messages={"required": "Type your user name."})
+    password = forms.CharField(max_length=1_000, strip=False, error_messages={"required": "Type your password."})

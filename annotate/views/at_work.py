@@ -1,0 +1,45 @@
+"""What the pages where people work have in common: who may come in, and what is said to whom when it fails."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.contrib.auth.views import redirect_to_login
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.vary import vary_on_headers
+
+from annotate.exceptions import OtherPersonSignedIn
+from annotate.views.signing_in import sign_in_to_send, wants_json
+
+View = Callable[..., HttpResponse]
+
+
+def at_work(view: View) -> View:
+    """For pages that hold what somebody is writing: never cached, never answered with a redirect that loses it."""
+
+    @wraps(view)
+    def inner(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if not request.user.is_authenticated:
+            return _signed_out(request)
+        try:
+            return view(request, *args, **kwargs)
+        except OtherPersonSignedIn as refusal:
+            # Neither the item nor the answer: they are not for whoever is signed in now. The page keeps the text.
+            if wants_json(request):
+                return JsonResponse({"error": "person", "message": str(refusal)}, status=refusal.http_status)
+            return render(request, "annotate/other_person.html", status=refusal.http_status)
+
+    return never_cache(vary_on_headers("HX-Request", "Accept")(inner))
+
+
+def _signed_out(request: HttpRequest) -> HttpResponse:
+    if request.headers.get("HX-Request") == "true" or wants_json(request):
+        # The script asks for the code over the page and sends the same form again.
+        return HttpResponse(status=401)
+    if request.method == "POST":
+        return sign_in_to_send(request)
+    return redirect_to_login(request.get_full_path())

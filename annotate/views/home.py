@@ -1,0 +1,80 @@
+"""Where everybody lands: the stages I work on, the projects I read."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from annotate.models import Membership, Person, Project, Stage
+from annotate.querysets import READING_ROLES
+from annotate.services.counting import StageCounts, person_counts, progress_of, stage_counts
+from annotate.views.doors import signed_in
+from annotate.views.signing_in import NEW_CODE_COOKIE, take_new_code
+
+
+@require_safe
+@never_cache
+@signed_in
+def home(request: HttpRequest) -> HttpResponse:
+    person = request.user
+    assert isinstance(person, Person)
+    context = {
+        "pseudonym": "" if person.is_staff else person.pseudonym,
+        "new_code": take_new_code(request),
+        "my_stages": _my_stages(person),
+        "my_projects": _my_projects(person),
+    }
+    response = render(request, "annotate/home.html", context)
+    if NEW_CODE_COOKIE in request.COOKIES:
+        response.delete_cookie(NEW_CODE_COOKIE, path=reverse("home"), samesite="Lax")
+    return response
+
+
+def _my_stages(person: Person) -> list[dict[str, object]]:
+    """Stages that hand something out to this person, with mine and everyone's progress apart."""
+    rows = Stage.objects.workable_by(person).select_related("project").order_by("project__title", "project", "position")
+    stages = list(rows)
+    everyone, mine = stage_counts(stages), person_counts(person, stages)
+    return [
+        {
+            "title": stage.title,
+            "project_title": stage.project.title,
+            "url": reverse("work", args=[stage.project.slug, stage.slug]),
+            "state": stage.state,
+            "note": _note(stage, everyone[stage.pk]),
+            "progress": progress_of(everyone[stage.pk], mine[stage.pk]),
+        }
+        for stage in stages
+    ]
+
+
+def _note(stage: Stage, counts: StageCounts) -> str:
+    if stage.state == Stage.State.OPEN and counts.n_short == 0:
+        return "Every item has the answers it needs."
+    return ""
+
+
+def _my_projects(person: Person) -> list[dict[str, object]]:
+    projects = list(Project.objects.visible_to(person).order_by("title", "pk").prefetch_related("stages"))
+    memberships = Membership.objects.active().filter(person=person, role__in=READING_ROLES)
+    roles = {membership.project_id: membership.get_role_display() for membership in memberships}
+    return [
+        {
+            "title": project.title,
+            "url": reverse("project", args=[project.slug]),
+            "role": roles[project.pk],
+            "summary": _summary(list(project.stages.all())),
+        }
+        for project in projects
+    ]
+
+
+def _summary(stages: list[Stage]) -> str:
+    if not stages:
+        return "no stages yet"
+    n_open = sum(stage.state == Stage.State.OPEN for stage in stages)
+    stages_in_words = "1 stage" if len(stages) == 1 else f"{len(stages)} stages"
+    return f"{stages_in_words}, {n_open} open"

@@ -1,0 +1,387 @@
+"""The page where people work: the item they hold, their answer, and the next item."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from annotate.answers import AnswerInvalid, FieldSpec, fields_from_json
+from annotate.exceptions import AssignmentNotOpen, OtherPersonSignedIn, StageNotOpen, StaleDraft
+from annotate.forms import AnswerForm, SkipForm
+from annotate.markdown import guidelines_html
+from annotate.models import Annotation, Assignment, GuidelineVersion, Membership, Person, Stage, StageVersion
+from annotate.person_token import is_token_of, person_token
+from annotate.services import assigning, counting, submitting
+from annotate.services.assigning import Left, NothingLeft
+from annotate.services.counting import PersonCounts
+from annotate.shown import shown_item
+from annotate.views.at_work import at_work
+
+SUMMARY_LENGTH = 60
+
+
+@dataclass(frozen=True)
+class Desk:
+    """Whatever stays the same from one item of a stage to the next."""
+
+    person: Person
+    stage: Stage
+    version: StageVersion
+    seat: Membership | None
+    guideline_id: int | None
+
+    @property
+    def may_take(self) -> bool:
+        return self.seat is not None and self.seat.role in self.stage.roles
+
+    @property
+    def languages(self) -> Sequence[str]:
+        return self.seat.languages if self.seat else []
+
+
+@require_safe
+@at_work
+def work(request: HttpRequest, project: str, stage: str) -> HttpResponse:
+    """The item in hand, or the next one. Asking again, or from a second tab, gives the same item."""
+    row = get_object_or_404(Stage.objects.at_desk_of(request.user), project__slug=project, slug=stage)
+    desk = _desk(request, row, row)
+    if not desk.may_take:
+        raise Http404
+    return _page(request, desk, _next(desk))
+
+
+@require_POST
+@at_work
+def submit(request: HttpRequest, token: str) -> HttpResponse:
+    """Store the answer; the response that acknowledges it carries the next item."""
+    assignment, desk = _held(request, token)
+    version = _version_seen(request, desk)
+    form = AnswerForm(request.POST, fields=fields_from_json(version.fields))
+    if not form.is_valid():
+        return _page(request, desk, assignment, version=version, form=form, status=422)
+    stored = {
+        "assignment": assignment,
+        "answer": form.answer,
+        "client_key": form.cleaned_data["client_key"],
+        "stage_version": version,
+        "circumstances": form.circumstances(_guidelines_seen(request, desk)),
+    }
+    try:
+        if desk.may_take:
+            done = submitting.submit_and_claim_next(**stored, languages=desk.languages)
+            annotation, following, mine = done.annotation, done.next, done.mine
+        else:
+            # Somebody whose membership was paused meanwhile: what they did is kept, nothing more is handed out.
+            annotation, following, mine = submitting.submit_annotation(**stored), NothingLeft(Left.PAUSED), None
+    except AnswerInvalid as refusal:
+        form.field_errors = refusal.errors
+        return _page(request, desk, assignment, version=version, form=form, status=refusal.http_status)
+    except AssignmentNotOpen as refusal:
+        form.add_error(None, str(refusal))
+        return _page(request, desk, assignment, version=version, form=form, status=refusal.http_status, is_open=False)
+    return _page(request, desk, following, last=annotation, mine=mine)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@at_work
+def revise(request: HttpRequest, token: str) -> HttpResponse:
+    """Change an answer that was given: GET shows it in its form, POST stores it and goes on."""
+    assignment, desk = _held(request, token)
+    given = _current(assignment)
+    if request.method != "POST":
+        version = given.stage_version
+        return _page(request, desk, assignment, version=version, revising=given)
+    version = _version_seen(request, desk)
+    form = AnswerForm(request.POST, fields=fields_from_json(version.fields))
+    if not form.is_valid():
+        return _page(request, desk, assignment, version=version, form=form, revising=given, status=422)
+    try:
+        annotation = submitting.revise_annotation(
+            assignment=assignment,
+            answer=form.answer,
+            client_key=form.cleaned_data["client_key"],
+            stage_version=version,
+            circumstances=form.circumstances(_guidelines_seen(request, desk)),
+        )
+    except AnswerInvalid as refusal:
+        form.field_errors = refusal.errors
+        status = refusal.http_status
+        return _page(request, desk, assignment, version=version, form=form, revising=given, status=status)
+    except (AssignmentNotOpen, StageNotOpen) as refusal:
+        form.add_error(None, str(refusal))
+        status = refusal.http_status
+        return _page(request, desk, assignment, version=version, form=form, revising=given, status=status)
+    return _page(request, desk, _next(desk), last=annotation)
+
+
+@require_POST
+@at_work
+def skip(request: HttpRequest, token: str) -> HttpResponse:
+    """Give the item back with a reason; the response carries the next one."""
+    assignment, desk = _held(request, token)
+    form = SkipForm(request.POST)
+    if not form.is_valid():
+        problem = " ".join(error for errors in form.errors.values() for error in errors)
+        return _page(request, desk, assignment, problem=problem, status=422)
+    try:
+        if desk.may_take:
+            done = submitting.skip_and_claim_next(assignment=assignment, languages=desk.languages, **form.cleaned_data)
+            following, mine = done.next, done.mine
+        else:
+            submitting.skip_assignment(assignment=assignment, **form.cleaned_data)
+            following, mine = NothingLeft(Left.PAUSED), None
+    except AssignmentNotOpen as refusal:
+        return _page(request, desk, assignment, problem=str(refusal), status=refusal.http_status, is_open=False)
+    return _page(request, desk, following, mine=mine)
+
+
+@require_POST
+@at_work
+def draft(request: HttpRequest, token: str) -> HttpResponse:
+    """Autosave, for the page's script. 409 is quiet: the words are stored elsewhere, newer."""
+    assignment, desk = _held(request, token)
+    version = _version_seen(request, desk)
+    form = AnswerForm(request.POST, fields=fields_from_json(version.fields))
+    if not form.is_valid():
+        return JsonResponse({"error": "invalid", "fields": form.field_errors}, status=422)
+    known = form.cleaned_data["draft_version"] or 0
+    try:
+        stored = submitting.save_draft(assignment=assignment, draft=form.draft(), version=known)
+    except StaleDraft as refusal:
+        return JsonResponse({"error": "stale", "message": str(refusal)}, status=refusal.http_status)
+    return JsonResponse({"version": stored})
+
+
+@require_POST
+@at_work
+def renew(request: HttpRequest, token: str) -> HttpResponse:
+    """A sign of work: the lease runs from now. 409 where the place is gone."""
+    assignment, _ = _held(request, token)
+    return HttpResponse(status=204 if assigning.renew_lease(assignment=assignment) else 409)
+
+
+def _held(request: HttpRequest, token: str) -> tuple[Assignment, Desk]:
+    """The signed-in person's own assignment, if they are who opened the form. Raises Http404, OtherPersonSignedIn."""
+    person = request.user
+    assert isinstance(person, Person)  # at_work let nobody else in
+    sent = request.POST.get("person", "")
+    if sent and not is_token_of(person, sent):
+        raise OtherPersonSignedIn
+    assignment = get_object_or_404(Assignment.objects.at_desk_of(person), token=token)
+    if request.method == "POST" and not sent:
+        raise OtherPersonSignedIn
+    assignment.person = person
+    return assignment, _desk(request, assignment.stage, assignment)
+
+
+def _desk(request: HttpRequest, stage: Stage, row: Any) -> Desk:
+    """row: whatever `at_desk_of` gave, a stage or an assignment."""
+    person = request.user
+    assert isinstance(person, Person)
+    # Django sets no attribute at all for a related row that is not there.
+    seat = getattr(row, "seat", None)
+    return Desk(person=person, stage=stage, version=row.form, seat=seat, guideline_id=row.guideline_id)
+
+
+def _next(desk: Desk) -> Assignment | NothingLeft:
+    return assigning.claim_next(stage=desk.stage, person=desk.person, languages=desk.languages)
+
+
+def _current(assignment: Assignment) -> Annotation:
+    given = Annotation.objects.filter(assignment=assignment, is_current=True).select_related("stage_version")
+    return get_object_or_404(given)
+
+
+def _version_seen(request: HttpRequest, desk: Desk) -> StageVersion:
+    """The form the person had before them: not the newest, where it was changed since."""
+    seen = _number(request.POST.get("stage_version"))
+    if seen is None or seen == desk.version.pk:
+        return desk.version
+    return get_object_or_404(StageVersion, pk=seen, stage=desk.stage)
+
+
+def _guidelines_seen(request: HttpRequest, desk: Desk) -> int | None:
+    seen = _number(request.POST.get("guideline_version"))
+    if seen is None or seen == desk.guideline_id:
+        return desk.guideline_id
+    known = GuidelineVersion.objects.filter(pk=seen, project=desk.stage.project_id).exists()
+    return seen if known else desk.guideline_id
+
+
+def _number(text: str | None) -> int | None:
+    return int(text) if text and text.isascii() and text.isdecimal() and len(text) < 19 else None
+
+
+def _page(
+    request: HttpRequest,
+    desk: Desk,
+    outcome: Assignment | NothingLeft,
+    *,
+    version: StageVersion | None = None,
+    form: AnswerForm | None = None,
+    revising: Annotation | None = None,
+    last: Annotation | None = None,
+    mine: PersonCounts | None = None,
+    problem: str = "",
+    is_open: bool = True,
+    status: int = 200,
+) -> HttpResponse:
+    """The item with its form, or why there is none: a fragment for the script, else the page, or the way to it.
+
+    version, form: what was sent, where it comes back with an error. last, mine: known from what was just stored.
+    """
+    is_fragment = bool(request.htmx)  # type: ignore[attr-defined]
+    if request.method == "POST" and status == 200 and not is_fragment:
+        # So that reloading the page, or going back to it, sends nothing again.
+        return redirect("work", desk.stage.project.slug, desk.stage.slug)
+    context: dict[str, Any] = {
+        "project": desk.stage.project,
+        "stage": desk.stage,
+        "instruction": (version or desk.version).instruction,
+        "person_token": person_token(desk.person),
+        "progress": counting.progress(desk.stage, desk.person, mine),
+        "guideline_version": desk.guideline_id,
+        "guidelines_html": _guidelines(request, desk, is_fragment),
+        "last_answer": None if revising else _last_answer(desk, last),
+        "idle_seconds": settings.IDLE_SECONDS,
+    }
+    if isinstance(outcome, NothingLeft):
+        context["empty"] = _why_empty(outcome, desk.stage)
+    else:
+        context |= _form_context(outcome, version or desk.version, form, revising)
+        context |= {"is_open": is_open, "revising": revising is not None, "skip_reasons": Assignment.SkipReason.choices}
+        if problem:
+            context["form_error"] = problem
+    template = "annotate/partials/item.html" if is_fragment else "annotate/work.html"
+    return render(request, template, context, status=status)
+
+
+def _form_context(
+    assignment: Assignment, version: StageVersion, form: AnswerForm | None, revising: Annotation | None
+) -> dict[str, Any]:
+    """The item and the form: as it was sent, else as the earlier answer, else as the draft has it."""
+    specs = fields_from_json(version.fields)
+    revision = assignment.stage_item.revision
+    errors: Mapping[str, str] = {}
+    error = ""
+    client_key = secrets.token_urlsafe(16)
+    draft = assignment.draft if isinstance(assignment.draft, dict) else {}
+    if form is not None:
+        answer: Mapping[str, Any] = {name: form.data.get(name) for name in form.data} | form.answer
+        errors = form.field_errors
+        error = _form_error(form)
+        # The same key: nothing was stored under it, and a second click on the form before must not become a second
+        # answer.
+        client_key = form.cleaned_data.get("client_key") or client_key
+        flags = {"is_flagged": "flag" in form.data, "note": form.data.get("flag_note", "")}
+        active_seconds = form.cleaned_data.get("active_seconds", 0)
+    elif revising is not None:
+        answer = revising.answer
+        flags = {"is_flagged": revising.is_flagged, "note": revising.flag_note}
+        active_seconds = 0
+    else:
+        answer = draft.get("answer") or {}
+        flags = {"is_flagged": draft.get("is_flagged", False), "note": draft.get("flag_note", "")}
+        active_seconds = draft.get("active_seconds", 0)
+    return {
+        "assignment": assignment,
+        "item": shown_item(
+            external_id=revision.item.external_id,
+            language=revision.language,
+            content=revision.content,
+            shown_keys=version.shown_keys,
+        ),
+        "fields": [
+            {"spec": spec, "value": answer.get(spec.name), "error": errors.get(spec.name, ""), "name": spec.name}
+            for spec in specs
+        ],
+        "stage_version": version.pk,
+        "client_key": client_key,
+        "flags": flags,
+        "active_seconds": active_seconds,
+        "form_error": error,
+    }
+
+
+def _form_error(form: AnswerForm) -> str:
+    if form.field_errors:
+        return ""
+    messages = list(form.non_field_errors()) + [error for name in form.fields for error in form.errors.get(name, [])]
+    return " ".join(str(message) for message in messages)
+
+
+def _guidelines(request: HttpRequest, desk: Desk, is_fragment: bool) -> str:
+    """As HTML. A fragment carries them only where the page shows older ones than the next answer will name."""
+    if desk.guideline_id is None:
+        return ""
+    on_the_page = _number(request.POST.get("guideline_version"))
+    if is_fragment and on_the_page in (None, desk.guideline_id):
+        return ""
+    return guidelines_html(GuidelineVersion.objects.values_list("markdown", flat=True).get(pk=desk.guideline_id))
+
+
+def _last_answer(desk: Desk, last: Annotation | None) -> dict[str, str] | None:
+    """What the person answered last, and where it can be changed."""
+    if desk.stage.state == Stage.State.CLOSED:
+        return None
+    if last is None:
+        mine = Annotation.objects.filter(
+            is_current=True,
+            assignment__stage=desk.stage,
+            assignment__person=desk.person,
+            assignment__state=Assignment.State.SUBMITTED,
+        )
+        last = mine.select_related("assignment", "stage_version").order_by("-assignment__finished_at", "-pk").first()
+    if last is None:
+        return None
+    version = desk.version if last.stage_version_id == desk.version.pk else last.stage_version
+    return {
+        "summary": _summary(fields_from_json(version.fields), last.answer),
+        "url": reverse("work-revise", args=[last.assignment.token]),
+    }
+
+
+def _summary(specs: Sequence[FieldSpec], answer: Mapping[str, Any]) -> str:
+    """The first value that was given, as its author knows it."""
+    for spec in specs:
+        value = answer.get(spec.name)
+        if value is not None:
+            captions = {option.value: option.caption for option in spec.options}
+            text = captions.get(value, str(value)) if isinstance(value, str) else str(value)
+            return text if len(text) <= SUMMARY_LENGTH else f"{text[: SUMMARY_LENGTH - 1]}…"
+    return "no answer"
+
+
+def _why_empty(left: NothingLeft, stage: Stage) -> dict[str, str]:
+    """Why there is no item, and what comes next, in words."""
+    items = "1 item" if left.n_held == 1 else f"{left.n_held:,} items"
+    if left.kind == Left.ALL_TAKEN:
+        minutes = max(1, round((left.seconds_to_return or 0) / 60))
+        soon = "within a minute" if minutes == 1 else f"within {minutes:,} minutes"
+        title = "All are taken at the moment"
+        text = f"Others are working on the last {items} that you could take."
+        following = f"The first may come back {soon}: whoever leaves an item lying gives it back."
+    elif left.kind == Left.NOBODY_ELIGIBLE:
+        short = "1 item still needs" if left.n_short == 1 else f"{left.n_short:,} items still need"
+        title = "You have done everything you can here"
+        met = "You have met them all." if left.n_met == left.n_short else "They are in other languages or your own."
+        text = f"{short} answers of other people. {met}"
+        following = "When items are added, you find them here."
+    elif left.kind == Left.PAUSED:
+        is_closed = stage.state == Stage.State.CLOSED
+        title = "This stage is closed" if is_closed else "This stage hands out nothing at the moment"
+        text = "All your answers are stored."
+        following = "" if is_closed else "It goes on here when it is opened again."
+    else:
+        title = "All done"
+        text = "Every item has the answers it needs."
+        following = "When items are added, you find them here."
+    return {"kind": left.kind.value, "title": title, "text": text, "next": following}
