@@ -111,9 +111,9 @@ class People:
     pseudonyms: list[str]
     answers: list[PersonAnswer]
 
-    def counted(self) -> Iterable[PersonAnswer]:
-        """What the figures are made of: answers, and skips that say "I cannot tell"."""
-        return (row for row in self.answers if row.standing is Standing.COUNTED)
+    def asked(self) -> Iterable[PersonAnswer]:
+        """What the figures are made of: answers, and what was asked and has none ("I cannot tell", an empty field)."""
+        return (row for row in self.answers if row.standing in (Standing.COUNTED, Standing.NO_VALUE))
 
     def outcomes(self) -> dict[str, int]:
         """How many assignments came to what: answered, skipped, or why they do not count."""
@@ -364,7 +364,7 @@ def _people_side(units: Units, people: People, scores: Scores, codes: Mapping[st
     labels, offered = np.full(shape, -1, dtype=np.int64), np.zeros(shape, dtype=bool)
     by_scorer = {scorer: np.full(shape, np.nan) for scorer in scores.annotations}
     has_gold = units.has_gold
-    for row in people.counted():
+    for row in people.asked():
         offered[row.unit, row.person] = has_gold[row.unit]
         if row.key is not None:
             labels[row.unit, row.person] = codes[row.key]

@@ -63,7 +63,7 @@ def test_items_of_one_table_share_a_root_and_an_item_alone_is_its_own():
 
 
 def test_the_current_version_of_the_gold_label_is_used():
-    stage, items, _, item_set = study(1)
+    _, items, _, item_set = study(1)
     Gold.objects.filter(item=items[0]).update(is_current=False)
     newer = Gold.objects.create(item=items[0], field="label", version=2, answers=["no"])
     units = read_units(item_set=item_set, field="label")

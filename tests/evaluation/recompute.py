@@ -1,0 +1,280 @@
+"""A report's figures again, from its answers.csv alone: an independent reading of docs/measures.md.
+
+Standard library only, and nothing of Goldpanel: whoever reads a paper can run this on the published file.
+    python recompute.py answers.csv [label,label,...]
+prints one line a figure: section, row, measure, denominator, value. The labels are the declared options of a choice
+field, for macro-F1; without them, and for text fields, there is none.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import string
+import sys
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+Figures = dict[tuple[str, str, str, str], float | None]
+
+
+class Row(NamedTuple):
+    item: str
+    who: str
+    source: str
+    repeat: int
+    gold: frozenset[str]
+    answer: str | None
+    key: str | None
+
+
+def read(path: Path) -> list[Row]:
+    """The rows that count, or that were asked and have no answer; what was left out stays out."""
+    with path.open(newline="", encoding="utf-8") as lines:
+        return [
+            Row(
+                item=line["item"],
+                who=line["who"],
+                source=line["source"] if line["who"] == "person" else f"run_{line['run']}",
+                repeat=int(line["repeat"] or 0),
+                gold=frozenset(json.loads(line["gold"])) if line["gold"] else frozenset(),
+                answer=line["answer"] if line["answer_key"] else None,
+                key=line["answer_key"] or None,
+            )
+            for line in csv.DictReader(lines)
+            if line["standing"] in ("counted", "no_value")
+        ]
+
+
+# Scores
+
+
+def words(text: str) -> list[str]:
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    kept = ""
+    for character in folded:
+        if unicodedata.category(character) == "Nd":
+            kept += str(unicodedata.decimal(character))
+        elif not unicodedata.category(character).startswith("P") and character not in string.punctuation:
+            kept += character
+    without_articles = re.sub(r"\b(a|an|the)\b", " ", kept)
+    return re.sub("([\u3041-\u30ff\u3400-\u9fff])", r" \1 ", without_articles).split()
+
+
+def label_accuracy(answer: str, gold: frozenset[str]) -> float:
+    return 1.0 if answer in gold else 0.0
+
+
+def exact_match(answer: str, gold: frozenset[str]) -> float:
+    return 1.0 if any(words(answer) == words(label) for label in gold) else 0.0
+
+
+def token_f1(answer: str, gold: frozenset[str]) -> float:
+    best = 0.0
+    for label in gold:
+        ours, theirs = words(answer), words(label)
+        shared = sum((Counter(ours) & Counter(theirs)).values())
+        if not ours or not theirs:
+            best = max(best, float(ours == theirs))
+        elif shared:
+            precision, recall = shared / len(ours), shared / len(theirs)
+            best = max(best, 2 * precision * recall / (precision + recall))
+    return best
+
+
+SCORERS: dict[str, Callable[[str, frozenset[str]], float]] = {
+    "label_accuracy": label_accuracy,
+    "exact_match": exact_match,
+    "token_f1": token_f1,
+}
+
+
+def mean(values: Iterable[float]) -> float | None:
+    found = list(values)
+    return sum(found) / len(found) if found else None
+
+
+def mean_of_means(groups: Iterable[Sequence[float]]) -> float | None:
+    return mean(found for group in groups if (found := mean(group)) is not None)
+
+
+# Figures
+
+
+def voices_of(rows: Iterable[Row]) -> dict[str, dict[object, list[Row]]]:
+    """Who answers: each person, or each repeat of a run, by the row of the report they belong to."""
+    voices: dict[str, dict[object, list[Row]]] = defaultdict(lambda: defaultdict(list))
+    for row in rows:
+        if row.gold:
+            name = "people_mean" if row.who == "person" else row.source
+            voices[name][row.source if row.who == "person" else row.repeat].append(row)
+    return voices
+
+
+def accuracies(rows: Sequence[Row], scorer: str) -> Figures:
+    score = SCORERS[scorer]
+    figures: Figures = {}
+    for name, voices in voices_of(rows).items():
+        per_voice = voices.values()
+        figures["accuracy", name, scorer, "all"] = mean_of_means(
+            [0.0 if row.answer is None else score(row.answer, row.gold) for row in voice] for voice in per_voice
+        )
+        figures["accuracy", name, scorer, "answered"] = mean_of_means(
+            [score(row.answer, row.gold) for row in voice if row.answer is not None] for voice in per_voice
+        )
+    figures["accuracy", "people_pooled", scorer, "answered"] = mean(
+        score(row.answer, row.gold) for row in rows if row.who == "person" and row.gold and row.answer is not None
+    )
+    return figures | vote_accuracies(rows, scorer)
+
+
+def winner(votes: Sequence[str]) -> str | None:
+    ranked = Counter(votes).most_common()
+    if not ranked or (len(ranked) > 1 and ranked[0][1] == ranked[1][1]):
+        return None
+    return ranked[0][0]
+
+
+def vote_accuracies(rows: Sequence[Row], scorer: str) -> Figures:
+    by_item = people_by_item(row for row in rows if row.gold)
+    everything, resolved = [], []
+    for answers in by_item.values():
+        won = winner([row.key for row in answers if row.key is not None])
+        if won is None:
+            everything.append(0.0)
+            continue
+        score = mean(SCORERS[scorer](row.answer or "", row.gold) for row in answers if row.key == won) or 0.0
+        everything.append(score)
+        resolved.append(score)
+    return {
+        ("accuracy", "people_vote", scorer, "all"): mean(everything),
+        ("accuracy", "people_vote", scorer, "answered"): mean(resolved),
+    }
+
+
+def people_by_item(rows: Iterable[Row]) -> dict[str, list[Row]]:
+    by_item: dict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        if row.who == "person":
+            by_item[row.item].append(row)
+    return by_item
+
+
+def differences(rows: Sequence[Row], scorer: str) -> Figures:
+    """Run minus mean person, each person on the items that the run has a score for as well."""
+    score = SCORERS[scorer]
+    figures: Figures = {}
+    voices = voices_of(rows)
+    people = voices.pop("people_mean", {})
+    for name, repeats in voices.items():
+        for denominator in ("all", "answered"):
+
+            def value(row: Row, denominator: str = denominator) -> float | None:
+                if row.answer is None:
+                    return 0.0 if denominator == "all" else None
+                return score(row.answer, row.gold)
+
+            of_item: dict[str, list[float]] = defaultdict(list)
+            for repeat in repeats.values():
+                for row in repeat:
+                    if (found := value(row)) is not None:
+                        of_item[row.item].append(found)
+            model = {item: sum(values) / len(values) for item, values in of_item.items()}
+            figures["difference", name, scorer, denominator] = mean_of_means(
+                [model[row.item] - found for row in person if row.item in model and (found := value(row)) is not None]
+                for person in people.values()
+            )
+    return figures
+
+
+def macro_f1(rows: Sequence[Row], labels: Sequence[str]) -> Figures:
+    """The mean over labels of F1, over all declared and over those in gold; the mean over people or repeats of it."""
+    figures: Figures = {}
+    single = [row for row in rows if len(row.gold) == 1]
+    voices = dict(voices_of(single))
+    voices["people_vote"] = {
+        "vote": [
+            Row(item, "person", "vote", 0, answers[0].gold, won, won)
+            for item, answers in people_by_item(single).items()
+            for won in [winner([row.key for row in answers if row.key is not None])]
+        ]
+    }
+    for name, by_voice in voices.items():
+        for denominator in ("all", "answered"):
+            declared, in_gold = [], []
+            for voice in by_voice.values():
+                counted = [row for row in voice if denominator == "all" or row.key in labels]
+                if not counted:
+                    continue
+                f1 = {}
+                for label in labels:
+                    hits = sum(row.key == label and label in row.gold for row in counted)
+                    size = sum(row.key == label for row in counted) + sum(label in row.gold for row in counted)
+                    f1[label] = 2 * hits / size if size else 0.0
+                seen = {label for row in counted for label in row.gold}
+                declared.append(sum(f1.values()) / len(labels))
+                in_gold.append(sum(f1[label] for label in seen) / len(seen))
+            figures["accuracy", name, "macro_f1_all_declared", denominator] = mean(declared)
+            figures["accuracy", name, "macro_f1_gold_classes", denominator] = mean(in_gold)
+    return figures
+
+
+def agreement(rows: Sequence[Row]) -> Figures:
+    """Coefficients over the items with two answers or more, with or without gold; None where undefined."""
+    votes = [[row.key for row in answers if row.key is not None] for answers in people_by_item(rows).values()]
+    paired = [Counter(item) for item in votes if len(item) >= 2]
+    figures: Figures = {}
+
+    def put(measure: str, value: float | None) -> None:
+        figures["agreement", "people", measure, ""] = value
+
+    agreeing = [sum(n * (n - 1) for n in item.values()) for item in paired]
+    pairs = [item.total() * (item.total() - 1) for item in paired]
+    put("percent_agreement", mean(a / p for a, p in zip(agreeing, pairs, strict=True)))
+    put("percent_agreement_pooled", sum(agreeing) / sum(pairs) if pairs else None)
+    put("majority_agreement", mean(float(2 * max(item.values()) > item.total()) for item in paired))
+    put("krippendorff_alpha_nominal", alpha(paired))
+    put("fleiss_kappa", fleiss(paired, [Counter(item) for item in votes if item]))
+    return figures
+
+
+def alpha(paired: Sequence[Counter[str]]) -> float | None:
+    """1 - observed / expected disagreement, from the coincidence matrix."""
+    totals: Counter[str] = Counter()
+    disagreement = 0.0
+    for item in paired:
+        totals.update(item)
+        m = item.total()
+        disagreement += sum(n * (m - n) for n in item.values()) / (m - 1)
+    n = totals.total()
+    expected = sum(count * (n - count) for count in totals.values())
+    return 1 - (n - 1) * disagreement / expected if expected else None
+
+
+def fleiss(paired: Sequence[Counter[str]], rated: Sequence[Counter[str]]) -> float | None:
+    """(observed - by chance) / (1 - by chance); label shares are means over items, those with one answer too."""
+    observed = mean(sum(n * (n - 1) for n in item.values()) / (item.total() * (item.total() - 1)) for item in paired)
+    if observed is None:
+        return None
+    labels = {label for item in rated for label in item}
+    by_chance = sum((sum(item[label] / item.total() for item in rated) / len(rated)) ** 2 for label in labels)
+    return (observed - by_chance) / (1 - by_chance) if abs(1 - by_chance) > 1e-12 else None
+
+
+def recompute(path: Path, *, scorers: Sequence[str], labels: Sequence[str] = ()) -> Figures:
+    rows = read(path)
+    figures: Figures = agreement(rows)
+    for scorer in scorers:
+        figures |= accuracies(rows, scorer) | differences(rows, scorer)
+    return figures | (macro_f1(rows, labels) if labels else {})
+
+
+if __name__ == "__main__":
+    declared = sys.argv[2].split(",") if len(sys.argv) > 2 else []
+    chosen = ["label_accuracy"] if declared else ["exact_match", "token_f1"]
+    for place, found in sorted(recompute(Path(sys.argv[1]), scorers=chosen, labels=declared).items()):
+        print(*place, "undefined" if found is None else f"{found:.12g}", sep="\t")
