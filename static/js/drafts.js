@@ -2,7 +2,7 @@
 
 import { Backoff } from "./backoff.js";
 import { askToSignIn, renewToken } from "./session.js";
-import { clock, saveState } from "./status.js";
+import { clearNotice, clock, notice, saveState } from "./status.js";
 import * as stash from "./stash.js";
 
 const TYPING_PAUSE = 800; // milliseconds
@@ -17,9 +17,8 @@ export class Draft {
   #isSaving = false;
   #isDirty = false;
   #isStopped = false;
-  #unanswered = null; // Words that were sent and may have arrived.
-  #isRepeat = false;
   #tokenRenewed = false;
+  #refusal = "";
 
   constructor(item, form) {
     this.#item = item;
@@ -62,26 +61,22 @@ export class Draft {
   }
 
   async #post() {
-    const { draft_version: version, csrfmiddlewaretoken: csrf } = this.#form.elements;
-    version.value = this.#version;
-    // If only the acknowledgement got lost, newer words under the old number would look like those of another tab:
-    // the same words go first, and newer ones after them.
-    this.#isRepeat = this.#unanswered !== null;
-    this.#unanswered ??= new URLSearchParams(new FormData(this.#form));
-    this.#unanswered.set("csrfmiddlewaretoken", csrf.value);
+    // The number rises with each attempt: if only an acknowledgement got lost, the next draft is still the newer one.
+    this.#version += 1;
+    this.#form.elements.draft_version.value = this.#version;
     try {
       const response = await fetch(this.#item.dataset.draftUrl, {
         method: "POST",
-        body: this.#unanswered,
+        body: new URLSearchParams(new FormData(this.#form)),
         headers: { "HX-Request": "true", Accept: "application/json" },
         signal: AbortSignal.timeout(20_000),
       });
       if (response.redirected) return 401;
       if (response.status === 409 && (await response.text()).includes('"person"')) return ANOTHER_PERSON;
-      if (!response.ok) return response.status;
-      this.#version = (await response.json()).version;
-      this.#unanswered = null;
-      return 200;
+      if (response.status === 422) this.#refusal = Object.values((await response.json()).fields ?? {}).join(" ");
+      // A proxy's own page also says 200: saved is only what the server acknowledges by number.
+      if (response.ok) return (await response.json()).version === this.#version ? 200 : 502;
+      return response.status;
     } catch {
       return 0;
     }
@@ -92,7 +87,9 @@ export class Draft {
       this.#backoff.reset();
       this.#tokenRenewed = false;
       saveState("good", `Saved ${clock()}`);
-      if (this.#isDirty || this.#isRepeat) this.changed();
+      if (this.#refusal) clearNotice();
+      this.#refusal = "";
+      if (this.#isDirty) this.changed();
       else stash.drop(this.#item.dataset.person, this.#item.dataset.token);
       return;
     }
@@ -111,6 +108,11 @@ export class Draft {
       saveState("bad", words, async () => {
         if (await askToSignIn()) this.save();
       });
+    } else if (status === 400 || status === 413 || status === 422) {
+      // Sending the same words again would not help: the next change is tried again.
+      saveState("bad", "Not saved");
+      this.#refusal ||= `The server does not take these words (${status}). They are kept on this page.`;
+      notice(this.#refusal);
     } else {
       saveState("bad", "Not saved, trying again");
       this.#backoff.later(() => this.save());

@@ -3,19 +3,20 @@
 const dialog = () => document.getElementById("sign-in-dialog");
 const signInUrl = () => document.getElementById("work").dataset.signInUrl;
 
+const FOR_A_SCRIPT = { Accept: "application/json" };
+
 /** Every form on the page gets the token of the present session: signing in has replaced it. */
 export async function renewToken() {
-  const response = await fetch(signInUrl(), { cache: "no-store", headers: { Accept: "text/html" } });
-  return adoptToken(parsed(await response.text()));
+  // A script that asks gets the page with its form even where somebody is signed in, and no way round by the home.
+  const response = await fetch(signInUrl(), { cache: "no-store", headers: FOR_A_SCRIPT });
+  const page = new DOMParser().parseFromString(await response.text(), "text/html");
+  return adopt(page.querySelector("input[name=csrfmiddlewaretoken]")?.value);
 }
 
-function adoptToken(page) {
-  const token = page.querySelector("input[name=csrfmiddlewaretoken]")?.value ?? "";
+function adopt(token = "") {
   if (token) for (const input of document.querySelectorAll("input[name=csrfmiddlewaretoken]")) input.value = token;
   return token;
 }
-
-const parsed = (html) => new DOMParser().parseFromString(html, "text/html");
 
 let asking = null;
 
@@ -59,13 +60,13 @@ async function signIn(form) {
   button.disabled = true;
   try {
     const body = new URLSearchParams({ code: form.elements.code.value, csrfmiddlewaretoken: await renewToken() });
-    const response = await fetch(signInUrl(), { method: "POST", body, headers: { Accept: "text/html" } });
-    const page = parsed(await response.text());
-    if (response.ok && !page.querySelector("[data-page=sign-in]")) {
-      if (!adoptToken(page)) await renewToken();
+    const response = await fetch(signInUrl(), { method: "POST", body, headers: FOR_A_SCRIPT });
+    const answer = response.headers.get("Content-Type")?.includes("json") ? await response.json() : {};
+    if (answer.ok) {
+      adopt(answer.csrf_token);
       return true;
     }
-    complain(page.querySelector("[data-error]")?.textContent.trim() || `Signing in was refused (${response.status}).`);
+    complain(answer.error || `Signing in was refused (${response.status}). Your answer is kept.`);
   } catch {
     complain("The server cannot be reached. Your answer is kept; try again in a moment.");
   } finally {
