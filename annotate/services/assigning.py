@@ -82,7 +82,7 @@ def held_lease(*, stage: Stage, person: Person) -> Assignment | None:
     return held
 
 
-@transaction.atomic
+@transaction.atomic(savepoint=False)
 def renew_lease(*, assignment: Assignment) -> bool:
     """Keep the item for its person from now on; take its place again if the lease ran out and one is free.
 

@@ -1,0 +1,116 @@
+"""What an answer costs in statements: the same in a small and in a large project."""
+
+from __future__ import annotations
+
+import pytest
+from django.core.cache import cache
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from annotate.models import Assignment, Item, ItemRevision, Stage, StageItem
+from annotate.person_token import person_token
+from tests.factories import content_hash, make_member, make_project, make_stage
+
+# With real transactions: BEGIN and COMMIT are statements too.
+pytestmark = pytest.mark.django_db(transaction=True)
+
+# The connection is tested once a request, outside what a test can capture.
+HEALTH_CHECK = 1
+MOST = 14
+
+
+def make_large_stage(n_items: int) -> Stage:
+    stage = make_stage(make_project(), overlap=3)
+    items = Item.objects.bulk_create(Item(project=stage.project, external_id=f"item-{n}") for n in range(n_items))
+    contents = [[["question", f"Is {n} an even number? " + "x" * 380]] for n in range(n_items)]
+    revisions = ItemRevision.objects.bulk_create(
+        ItemRevision(item=item, content=content, content_hash=content_hash(content), language="en")
+        for item, content in zip(items, contents, strict=True)
+    )
+    StageItem.objects.bulk_create(
+        StageItem(stage=stage, revision=revision, rank=rank, language="en", wanted=3)
+        for rank, revision in enumerate(revisions)
+    )
+    return stage
+
+
+def statements(queries: CaptureQueriesContext) -> list[str]:
+    return [query["sql"].split("\n")[0] if query["sql"][0] != "\n" else query["sql"][:60] for query in queries]
+
+
+def cost_of_work(n_items: int) -> dict[str, list[str]]:
+    """The statements of each step, for somebody who has answered twice."""
+    cache.clear()
+    stage = make_large_stage(n_items)
+    person = make_member(stage.project, languages=["en"])
+    client = Client()
+    client.force_login(person)
+    address = reverse("work", args=[stage.project.slug, stage.slug])
+
+    def post(name: str, **data):
+        held = Assignment.objects.get(stage=stage, person=person, state="leased")
+        form = {"person": person_token(person), "client_key": f"key-{held.pk}", "draft_version": 0} | data
+        with CaptureQueriesContext(connection) as queries:
+            response = client.post(reverse(name, args=[held.token]), form, headers={"HX-Request": "true"})
+        assert response.status_code == 200
+        return statements(queries)
+
+    client.get(address)
+    for _ in range(2):
+        post("work-submit", label="yes")
+    costs = {
+        "draft": post("work-draft", label="no"),
+        "submit": post("work-submit", label="yes"),
+        "skip": post("work-skip", reason="broken"),
+    }
+    cache.clear()
+    costs["submit, progress counted anew"] = post("work-submit", label="yes")
+    with CaptureQueriesContext(connection) as queries:
+        client.get(address)
+    costs["page, item in hand"] = statements(queries)
+    Assignment.objects.filter(state="leased").update(state="withdrawn", slot=None)
+    StageItem.objects.filter(active__gt=0).update(active=0)
+    with CaptureQueriesContext(connection) as queries:
+        client.get(address)
+    costs["page, new item"] = statements(queries)
+    return costs
+
+
+def test_an_answer_costs_the_same_statements_in_any_project():
+    small, large = cost_of_work(100), cost_of_work(5_000)
+    assert {step: len(sql) for step, sql in small.items()} == {step: len(sql) for step, sql in large.items()}
+    for step in ("submit", "submit, progress counted anew", "skip", "page, item in hand"):
+        assert len(large[step]) + HEALTH_CHECK <= MOST, "\n".join([step, *large[step]])
+    assert len(large["draft"]) + HEALTH_CHECK <= 8
+    assert len(large["page, new item"]) + HEALTH_CHECK <= MOST + 2
+    # One transaction, begun and ended among what was counted.
+    assert sum(sql.startswith("BEGIN") for sql in large["submit"]) == 1
+    assert sum(sql.startswith("COMMIT") for sql in large["submit"]) == 1
+
+
+def test_a_claim_reads_one_row_of_the_index_of_open_places():
+    stage = make_large_stage(5_000)
+    person = make_member(stage.project, languages=["en"])
+    # All but the last hundred are done: a claim that walked over them would show.
+    StageItem.objects.filter(stage=stage, rank__lt=4_900).update(done=3)
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
+    from annotate import claim_sql
+
+    statement, parameters = claim_sql.take_place(["en"], where=claim_sql.AFTER_CURSOR, wait=False)
+    explain = "EXPLAIN QUERY PLAN" if connection.vendor == "sqlite" else "EXPLAIN"
+    with connection.cursor() as cursor:
+        cursor.execute(f"{explain} {statement}", {"stage": stage.pk, "person": person.pk} | parameters)
+        plan = "\n".join(str(row) for row in cursor.fetchall())
+    assert "stage_item_claimable" in plan
+    assert "SCAN place" not in plan
+    assert "Seq Scan on annotate_stageitem" not in plan
+
+
+def test_no_request_of_an_annotator_reads_gold_or_strata():
+    sql = " ".join(statement for steps in cost_of_work(5).values() for statement in steps)
+    assert "annotate_itemkey" not in sql
+    assert "annotate_gold" not in sql
+    assert "annotate_itemset" not in sql
