@@ -176,20 +176,19 @@ def skip_and_claim_next(
 
 
 @transaction.atomic
-def save_draft(*, assignment: Assignment, draft: dict[str, Any], version: int) -> int:
-    """Keep unfinished words with the assignment, and its lease alive; the version now stored.
+def save_draft(*, assignment: Assignment, draft: dict[str, Any], version: int) -> None:
+    """Keep unfinished words with the assignment, and its lease alive.
 
-    version: the one that its writer read or wrote last. Raises StaleDraft, writing nothing, if another tab has written
-    since or the answer was submitted: a leftover draft never covers an answer. The same words again are no conflict,
-    so that a request whose response was lost can be repeated.
+    version: the number of this draft, which its writer raises with each attempt. Raises StaleDraft, writing nothing,
+    if other words are stored under this number or a higher one (another tab wrote), or the answer was submitted: a
+    leftover draft never covers an answer. The same draft again is no conflict.
     """
     # Words typed after the lease ran out are kept too: the answer will be taken, so losing them helps nobody.
     open_ = Assignment.objects.filter(pk=assignment.pk, state__in=[Assignment.State.LEASED, Assignment.State.EXPIRED])
-    if open_.filter(draft_version=version).update(draft=draft, draft_version=version + 1):
+    if open_.filter(draft_version__lt=version).update(draft=draft, draft_version=version):
         assigning.renew_lease(assignment=assignment)
-    elif open_.values_list("draft_version", "draft").first() != (version + 1, draft):
+    elif open_.values_list("draft_version", "draft").first() != (version, draft):
         raise StaleDraft
-    return version + 1
 
 
 def _store(

@@ -107,8 +107,7 @@ def wants_json(request: HttpRequest) -> bool:
 
 def take_new_code(request: HttpRequest) -> str:
     """The code of a person who has just joined, for the one page that shows it; that page deletes the cookie."""
-    code: str = request.get_signed_cookie(NEW_CODE_COOKIE, default="", max_age=NEW_CODE_SECONDS)
-    return code
+    return request.get_signed_cookie(NEW_CODE_COOKIE, default="", max_age=NEW_CODE_SECONDS) or ""
 
 
 def sign_in_to_send(request: HttpRequest) -> HttpResponse:
@@ -134,7 +133,7 @@ def _whoever_signs_in(request: HttpRequest) -> Person:
         form = CodeForm(request.POST)
         sign_in_with = people.sign_in_with_code  # type: ignore[assignment]
     if not form.is_valid():
-        refusal = GoldpanelError(" ".join(error for errors in form.errors.values() for error in errors))
+        refusal = GoldpanelError(" ".join(str(error) for errors in form.errors.values() for error in errors))
         refusal.http_status = 422
         raise refusal
     return sign_in_with(address=address, **form.cleaned_data)

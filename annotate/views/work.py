@@ -129,7 +129,7 @@ def skip(request: HttpRequest, token: str) -> HttpResponse:
     assignment, desk = _held(request, token)
     form = SkipForm(request.POST)
     if not form.is_valid():
-        problem = " ".join(error for errors in form.errors.values() for error in errors)
+        problem = " ".join(str(error) for errors in form.errors.values() for error in errors)
         return _page(request, desk, assignment, problem=problem, status=422)
     try:
         if desk.may_take:
@@ -152,12 +152,12 @@ def draft(request: HttpRequest, token: str) -> HttpResponse:
     form = AnswerForm(request.POST, fields=fields_from_json(version.fields))
     if not form.is_valid():
         return JsonResponse({"error": "invalid", "fields": form.field_errors}, status=422)
-    known = form.cleaned_data["draft_version"] or 0
+    version_sent = form.cleaned_data["draft_version"] or 0
     try:
-        stored = submitting.save_draft(assignment=assignment, draft=form.draft(), version=known)
+        submitting.save_draft(assignment=assignment, draft=form.draft(), version=version_sent)
     except StaleDraft as refusal:
         return JsonResponse({"error": "stale", "message": str(refusal)}, status=refusal.http_status)
-    return JsonResponse({"version": stored})
+    return JsonResponse({"version": version_sent})
 
 
 @require_POST

@@ -214,7 +214,7 @@ def test_a_person_who_comes_back_gets_the_same_row_with_its_draft():
     stage = make_queue(1)
     person = make_member(stage.project)
     first = claim(stage, person)
-    submitting.save_draft(assignment=first, draft={"label": "no"}, version=0)
+    submitting.save_draft(assignment=first, draft={"label": "no"}, version=1)
     let_run_out(first)
     assert assigning.expire_leases() == 1
     again = claim(stage, person)

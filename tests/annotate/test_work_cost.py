@@ -61,7 +61,7 @@ def cost_of_work(n_items: int) -> dict[str, list[str]]:
     for _ in range(2):
         post("work-submit", label="yes")
     costs = {
-        "draft": post("work-draft", label="no"),
+        "draft": post("work-draft", label="no", draft_version=1),
         "submit": post("work-submit", label="yes"),
         "skip": post("work-skip", reason="broken"),
     }

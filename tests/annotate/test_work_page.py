@@ -203,7 +203,7 @@ def test_a_draft_comes_back_with_the_page():
     worker.open(stage)
     held = worker.held(stage)
     saved = worker.post(
-        "work-draft", held, answer="salty", why="I tried", draft_version="0", active_seconds="12", flag="1"
+        "work-draft", held, answer="salty", why="I tried", draft_version="1", active_seconds="12", flag="1"
     )
     assert saved.json() == {"version": 1}
     text = text_of(worker.open(stage))
@@ -218,7 +218,7 @@ def test_a_draft_may_be_incomplete():
     stage = make_queue("One?", form=SHORT_ANSWER)
     worker = Worker(make_member(stage.project))
     worker.open(stage)
-    assert worker.post("work-draft", worker.held(stage), why="I tried", draft_version="0").status_code == 200
+    assert worker.post("work-draft", worker.held(stage), why="I tried", draft_version="1").status_code == 200
 
 
 def test_a_late_draft_is_refused_quietly():
