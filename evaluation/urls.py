@@ -2,9 +2,25 @@
 
 from django.urls import URLPattern, path
 
-from evaluation.views import agreement, reports, side_by_side
+from evaluation.views import agreement, endpoints, reports, runs, side_by_side
 
 urlpatterns: list[URLPattern] = [
+    # Runs and endpoints
+    path("p/<slug:slug>/runs/", runs.runs, name="runs"),
+    path("p/<slug:slug>/runs/new/", runs.run_new, name="run-new"),
+    path("p/<slug:slug>/runs/<int:run_id>/", runs.run, name="run"),
+    path("p/<slug:slug>/runs/<int:run_id>/progress/", runs.run_moving, name="run-progress"),
+    path("p/<slug:slug>/runs/<int:run_id>/prompts/", runs.run_prompts, name="run-prompts"),
+    path("p/<slug:slug>/runs/<int:run_id>/start/", runs.run_start, name="run-start"),
+    path("p/<slug:slug>/runs/<int:run_id>/pause/", runs.run_pause, name="run-pause"),
+    path("p/<slug:slug>/runs/<int:run_id>/resume/", runs.run_resume, name="run-resume"),
+    path("p/<slug:slug>/runs/<int:run_id>/cancel/", runs.run_cancel, name="run-cancel"),
+    path("p/<slug:slug>/runs/<int:run_id>/repeat-failed/", runs.run_repeat, name="run-repeat-failed"),
+    path("p/<slug:slug>/runs/<int:run_id>/discard/", runs.run_discard, name="run-discard"),
+    path("p/<slug:slug>/runs/<int:run_id>/<int:prediction_id>/", runs.prediction, name="prediction"),
+    path("p/<slug:slug>/endpoints/", endpoints.endpoints, name="endpoints"),
+    path("p/<slug:slug>/endpoints/new/", endpoints.endpoint_new, name="endpoint-new"),
+    path("p/<slug:slug>/endpoints/<int:endpoint_id>/", endpoints.endpoint, name="endpoint"),
     # Reports and the numbers
     path("p/<slug:slug>/reports/", reports.reports, name="reports"),
     path("p/<slug:slug>/reports/new/", reports.report_new, name="report-new"),

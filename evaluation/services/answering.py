@@ -151,7 +151,7 @@ def claim_chunk(*, run_id: int) -> Chunk | None:
     if claimed:
         run.state, run.started_at = Run.State.RUNNING, run.started_at or timezone.now()
         run.heartbeat_at = timezone.now()
-    _plan_next_bell(run, after=RING_AGAIN)
+    _plan_next_bell(run, after=RING_AGAIN if has_more else timedelta(0))
     run.save(update_fields=["state", "started_at", "heartbeat_at", "due_at", "n_done", "finished_at"])
     return Chunk(run, token, claimed, has_more) if claimed else None
 

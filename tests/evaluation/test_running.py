@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import timedelta
@@ -251,6 +252,19 @@ def test_what_may_heal_is_asked_three_times_and_then_told(server, behaviour, kin
     call = prediction.calls.get()
     assert (call.attempts, call.error_kind, call.completion) == (3, kind, "")
     assert len(server.calls()) == 3
+
+
+def test_an_endpoint_at_which_nobody_listens_is_told_by_every_item(server, monkeypatch):
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        nobody = f"127.0.0.1:{free.getsockname()[1]}"
+    monkeypatch.setattr(settings, "PRIVATE_ENDPOINTS", [nobody])
+    run = asking_server(server, 2, base_url=f"http://{nobody}/v1")
+    for _ in range(3):
+        work(run)
+        make_due(run)
+    assert outcomes(run) == {"error": 2}
+    assert all("Cannot connect" in note for note in run.predictions.values_list("note", flat=True))
+    assert set(Call.objects.values_list("error_kind", "completion")) == {("connection", "")}
 
 
 def test_an_error_that_heals_leaves_one_prediction_one_call_and_the_number_of_requests(server):

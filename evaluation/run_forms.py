@@ -1,0 +1,187 @@
+"""The shape of what admins type about models: endpoints, and runs of them."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+
+from annotate.models import ItemSet, Project, Stage, StageVersion
+from annotate.project_forms import PlainForm
+from evaluation.models import Endpoint
+from evaluation.models.endpoint import KEY_VARIABLE
+from evaluation.services.endpoints import BASELINES, MAX_IN_FLIGHT, MAX_TIMEOUT_SECONDS
+from evaluation.services.running import MAX_REPEATS
+
+# As config/env.py and reports have it: it survives spreadsheets, JavaScript and every server's 32 bits.
+MAX_SEED = 2**31 - 1
+STRATEGY_WORDS = {
+    "zero_shot": "zero-shot: the question alone",
+    "few_shot": "few-shot: answered exemplars before the question",
+}
+
+
+class EndpointForm(PlainForm):
+    name = forms.CharField(max_length=120, help_text="As runs and reports call it.")
+    provider = forms.ChoiceField(choices=Endpoint.Provider.choices, label="What answers")
+    model = forms.CharField(
+        max_length=200,
+        help_text=f"As the server calls it. For a baseline one of {', '.join(BASELINES)}.",
+    )
+    base_url = forms.CharField(
+        max_length=300,
+        required=False,
+        label="Address",
+        help_text="Of a server: up to and without /chat/completions, such as https://api.example.org/v1. Private "
+        "addresses must be listed in the settings (GOLDPANEL_PRIVATE_ENDPOINTS).",
+    )
+    key_variable = forms.CharField(
+        max_length=80,
+        required=False,
+        label="Variable that holds the key",
+        help_text="The NAME of an environment variable of the worker, GOLDPANEL_KEY_…, never the key itself; "
+        "…_HOSTS lists where that key may go. Empty: no key is sent.",
+    )
+    max_in_flight = forms.IntegerField(
+        min_value=1,
+        max_value=MAX_IN_FLIGHT,
+        initial=8,
+        label="Requests at a time",
+        help_text="For each worker process that takes part in a run.",
+    )
+    requests_per_minute = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=100_000,
+        label="Requests per minute",
+        help_text="For each worker process, too. Empty: as fast as it answers.",
+    )
+    timeout_seconds = forms.IntegerField(
+        min_value=1, max_value=MAX_TIMEOUT_SECONDS, initial=60, label="Seconds before a request is given up"
+    )
+
+    def __init__(self, *args: Any, project: Project, endpoint: Endpoint | None = None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.project, self.endpoint = project, endpoint
+
+    def clean_name(self) -> str:
+        name = str(self.cleaned_data["name"])
+        others = self.project.endpoints.filter(name=name)
+        if (others.exclude(pk=self.endpoint.pk) if self.endpoint else others).exists():
+            raise ValidationError("There is an endpoint of that name already.")
+        return name
+
+    def clean_key_variable(self) -> str:
+        name = str(self.cleaned_data["key_variable"])
+        # Whatever was typed may be a key: it is neither repeated here nor stored.
+        if name and (not re.fullmatch(KEY_VARIABLE, name) or name.endswith("_HOSTS")):
+            raise ValidationError(
+                "Key variables are named GOLDPANEL_KEY_ and then capitals, digits and underscores. If this was a key, "
+                "put it into such a variable where the worker runs; it was not stored."
+            )
+        return name
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or {}
+        if data.get("provider") == Endpoint.Provider.BASELINE:
+            if data.get("model") not in BASELINES:
+                self.add_error("model", f"The baselines are {', '.join(BASELINES)}.")
+            for name in ("base_url", "key_variable"):
+                if data.get(name):
+                    self.add_error(name, "A baseline has no server: leave this empty.")
+        elif "base_url" in data and not data["base_url"]:
+            self.add_error("base_url", "A server needs an address.")
+        return data
+
+    def refuse_key(self) -> None:
+        """Before a refused form is shown again: a key that was typed here by mistake must not come back in the page."""
+        if "key_variable" in self.errors:
+            self.data = self.data.copy()
+            self.data["key_variable"] = ""
+
+
+class RunForm(PlainForm):
+    """Every choice is one of the project's own rows; empty parameters are not sent at all."""
+
+    name = forms.CharField(max_length=120, help_text="As reports call it.")
+    endpoint = forms.ModelChoiceField(Endpoint.objects.none(), label="Model", empty_label=None)
+    stage = forms.ModelChoiceField(
+        Stage.objects.none(),
+        label="Question",
+        empty_label=None,
+        help_text="The stage whose form and shown content people get: the model gets the same.",
+    )
+    item_set = forms.ModelChoiceField(ItemSet.objects.none(), label="Items", empty_label=None)
+    strategy = forms.ChoiceField(choices=list(STRATEGY_WORDS.items()), label="Prompt strategy")
+    exemplar_set = forms.ModelChoiceField(
+        ItemSet.objects.none(),
+        required=False,
+        label="Exemplars",
+        empty_label="none",
+        help_text="For few-shot: a set whose gold answers are shown. For majority_label: the set whose labels are "
+        "counted. It must share no table and no text with the items.",
+    )
+    temperature = forms.FloatField(required=False, min_value=0, max_value=2, initial=0)
+    top_p = forms.FloatField(required=False, min_value=0, max_value=1, label="Top-p")
+    max_tokens = forms.IntegerField(
+        required=False, min_value=1, max_value=200_000, initial=512, label="Tokens per completion, at most"
+    )
+    sends_seed = forms.BooleanField(
+        required=False, label="Send the seed to the server", help_text="Not every server takes one."
+    )
+    seed = forms.IntegerField(
+        min_value=0, max_value=MAX_SEED, initial=0, help_text="Of baselines that draw, and of repeats."
+    )
+    repeats = forms.IntegerField(
+        min_value=1, max_value=MAX_REPEATS, initial=1, help_text="How often each item is asked."
+    )
+
+    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.project = project
+        sets = project.item_sets.order_by("-pk")
+        for name, rows in (
+            ("endpoint", project.endpoints.order_by("name")),
+            ("stage", project.stages.order_by("position", "pk")),
+            ("item_set", sets),
+            ("exemplar_set", sets),
+        ):
+            field: Any = self.fields[name]
+            field.queryset = rows
+        for name in ("item_set", "exemplar_set"):
+            labelled: Any = self.fields[name]
+            labelled.label_from_instance = lambda item_set: f"{item_set.name} ({item_set.n_items:,} items)"
+
+    def clean_name(self) -> str:
+        name = str(self.cleaned_data["name"])
+        if self.project.runs.filter(name=name).exists():
+            raise ValidationError("There is a run of that name already.")
+        return name
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or {}
+        for name in ("temperature", "top_p"):
+            if data.get(name) is not None and not math.isfinite(data[name]):
+                self.add_error(name, "Write a number.")
+        return data
+
+    def run_values(self) -> dict[str, Any]:
+        """The arguments of `create_run`; for a valid form only."""
+        data = self.cleaned_data
+        sent = {name: data[name] for name in ("temperature", "top_p", "max_tokens") if data[name] is not None}
+        if data["sends_seed"]:
+            sent["seed"] = data["seed"]
+        return {
+            "name": data["name"],
+            "item_set": data["item_set"],
+            "stage_version": StageVersion.objects.get(stage=data["stage"], is_current=True),
+            "endpoint": data["endpoint"],
+            "strategy": data["strategy"],
+            "exemplar_set": data["exemplar_set"],
+            "parameters": sent,
+            "seed": data["seed"],
+            "repeats": data["repeats"],
+        }

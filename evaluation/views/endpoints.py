@@ -1,0 +1,83 @@
+"""Where models answer: for admins alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.db.models import Count
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_safe
+
+from annotate.exceptions import WorkNotPossible
+from annotate.models import Project
+from annotate.views.doors import project_run_by, signed_in
+from annotate.views.navigation import project_nav
+from evaluation.models import Endpoint
+from evaluation.run_forms import EndpointForm
+from evaluation.services import endpoints as service
+
+
+@require_safe
+@never_cache
+@signed_in
+def endpoints(request: HttpRequest, slug: str) -> HttpResponse:
+    project = project_run_by(request.user, slug)
+    rows = Endpoint.objects.visible_to(request.user).filter(project=project)
+    context = _context(request, project) | {"endpoints": rows.annotate(n_runs=Count("runs")).order_by("name")}
+    return render(request, "evaluation/endpoints.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+@signed_in
+def endpoint_new(request: HttpRequest, slug: str) -> HttpResponse:
+    project = project_run_by(request.user, slug)
+    form = EndpointForm(request.POST or None, project=project)
+    if request.method == "POST" and form.is_valid():
+        try:
+            endpoint = service.create_endpoint(project=project, by=request.user, **form.cleaned_data)
+        except WorkNotPossible as refusal:
+            _tell(form, refusal)
+        else:
+            messages.success(request, f"{endpoint.name} can be chosen for runs now.")
+            return redirect("endpoints", slug)
+    return _form_page(request, project, form)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+@signed_in
+def endpoint(request: HttpRequest, slug: str, endpoint_id: int) -> HttpResponse:
+    project = project_run_by(request.user, slug)
+    row = get_object_or_404(Endpoint.objects.run_by(request.user).filter(project=project), pk=endpoint_id)
+    initial = {name: getattr(row, name) for name in EndpointForm.base_fields}
+    form = EndpointForm(request.POST or None, project=project, endpoint=row, initial=initial)
+    if request.method == "POST" and form.is_valid():
+        try:
+            service.change_endpoint(endpoint=row, by=request.user, **form.cleaned_data)
+        except WorkNotPossible as refusal:
+            _tell(form, refusal)
+        else:
+            messages.success(request, f"{row.name} was changed. Runs under way use it from their next requests on.")
+            return redirect("endpoints", slug)
+    return _form_page(request, project, form, endpoint=row, is_fixed=service.has_begun_runs(row))
+
+
+def _tell(form: EndpointForm, refusal: WorkNotPossible) -> None:
+    field = "base_url" if isinstance(refusal, service.AddressNotAllowed) else None
+    form.add_error(field, str(refusal))
+
+
+def _form_page(request: HttpRequest, project: Project, form: EndpointForm, **more: Any) -> HttpResponse:
+    status = 422 if form.is_bound else 200
+    if form.is_bound:
+        form.refuse_key()
+    context = _context(request, project) | {"form": form, "baselines": service.BASELINES} | more
+    return render(request, "evaluation/endpoint.html", context, status=status)
+
+
+def _context(request: HttpRequest, project: Project) -> dict[str, Any]:
+    return {"project": project, "nav": project_nav(project, request.user, "runs")}

@@ -1,0 +1,227 @@
+"""Runs of a project: the list, a new one, one of them as it goes, and one of its predictions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from annotate.answers import fields_from_json
+from annotate.exceptions import WorkNotPossible
+from annotate.models import Person, Project
+from annotate.services.heartbeats import last_heard
+from annotate.views.doors import project_read_by, project_run_by, signed_in
+from annotate.views.navigation import project_nav, role_in
+from config.bells import ring
+from evaluation.models import Prediction, Run
+from evaluation.run_forms import RunForm
+from evaluation.services import run_progress, running
+from evaluation.tasks import answer_chunk
+
+MAX_LISTED = 200
+# Colours of the outcome bar; the words beside it say what is what.
+KINDS = {
+    "answered": "is-model",
+    "unparsed": "is-model-open",
+    "refused": "is-model-open",
+    "empty": "is-model-open",
+    "cut_off": "is-model-open",
+    "timed_out": "is-neutral",
+    "error": "is-neutral",
+    "worker_lost": "is-neutral",
+    "cancelled": "is-waiting",
+    "pending": "is-waiting",
+}
+WORDS = dict(Prediction.State.choices)
+
+
+@require_safe
+@never_cache
+@signed_in
+def runs(request: HttpRequest, slug: str) -> HttpResponse:
+    project = project_read_by(request.user, slug)
+    rows = Run.objects.visible_to(request.user).filter(project=project).order_by("-pk")
+    listed = list(rows.select_related("endpoint", "item_set", "exemplar_set")[:MAX_LISTED])
+    progress = run_progress.progress_of(listed)
+    context = _context(request, project) | {
+        "rows": [(run, progress[run.pk], _outcomes(progress[run.pk])) for run in listed],
+        "worker": last_heard(),
+        "has_endpoint": project.endpoints.exists(),
+        "is_ready": project.item_sets.exists() and project.stages.exists(),
+    }
+    return render(request, "evaluation/runs.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+@signed_in
+def run_new(request: HttpRequest, slug: str) -> HttpResponse:
+    project = project_run_by(request.user, slug)
+    form = RunForm(request.POST or None, project=project)
+    if request.method == "POST" and form.is_valid():
+        try:
+            run = running.create_run(project=project, by=request.user, **form.run_values())
+        except WorkNotPossible as refusal:
+            form.add_error(None, str(refusal))
+        else:
+            return redirect("run", slug, run.pk)
+    status = 422 if form.is_bound else 200
+    is_ready = project.endpoints.exists() and project.item_sets.exists() and project.stages.exists()
+    context = _context(request, project) | {"form": form, "is_ready": is_ready}
+    return render(request, "evaluation/run_new.html", context, status=status)
+
+
+@require_safe
+@never_cache
+@signed_in
+def run(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
+    project, row = _run_read_by(request.user, slug, run_id)
+    context = _run_context(request, project, row)
+    return render(request, "evaluation/run.html", context | _table(request, row, context["progress"].counts))
+
+
+@require_safe
+@never_cache
+@signed_in
+def run_moving(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
+    """The part of a run's page that moves; when the run has come to a halt, the page loads itself once more."""
+    project, row = _run_read_by(request.user, slug, run_id)
+    if request.headers.get("HX-Request") != "true":
+        return redirect("run", slug, run_id)
+    if row.state not in running.LIVE:
+        return HttpResponse(status=204, headers={"HX-Refresh": "true"})
+    return render(request, "evaluation/partials/run_progress.html", _run_context(request, project, row))
+
+
+@require_safe
+@never_cache
+@signed_in
+def run_prompts(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
+    """Five rendered prompts: a fragment of the run's page, and a page of its own without scripts."""
+    from evaluation.services import prompting  # Jinja2: only where prompts are shown
+
+    project, row = _run_read_by(request.user, slug, run_id)
+    context = _run_context(request, project, row)
+    try:
+        context["prompts"] = prompting.sample_prompts(row)
+    except WorkNotPossible as refusal:
+        context["refusal"] = str(refusal)
+    is_fragment = request.headers.get("HX-Request") == "true"
+    template = "evaluation/partials/run_prompts.html" if is_fragment else "evaluation/run_prompts.html"
+    response = render(request, template, context)
+    response["Vary"] = "HX-Request"
+    return response
+
+
+@require_safe
+@never_cache
+@signed_in
+def prediction(request: HttpRequest, slug: str, run_id: int, prediction_id: int) -> HttpResponse:
+    project, row = _run_read_by(request.user, slug, run_id)
+    found = get_object_or_404(row.predictions.select_related("revision__item"), pk=prediction_id)
+    context = _context(request, project) | {
+        "run": row,
+        "prediction": found,
+        "answer": run_progress.answer_words(found.answer, fields_from_json(row.stage_version.fields)),
+        "calls": found.calls.order_by("step"),
+    }
+    return render(request, "evaluation/prediction.html", context)
+
+
+def _step(service: Callable[..., Any], *, rings: bool = False, leaves: bool = False) -> Callable[..., HttpResponse]:
+    """A button of the run's page. rings: for a worker, best effort; the scheduler rings again."""
+
+    @require_POST
+    @signed_in
+    def view(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
+        rows = Run.objects.run_by(request.user).filter(project__slug=slug)
+        row = get_object_or_404(rows, pk=run_id)
+        try:
+            service(run=row, by=request.user)
+        except WorkNotPossible as refusal:
+            messages.error(request, str(refusal))
+        else:
+            if rings:
+                ring(answer_chunk, row.pk)
+            if leaves:
+                return redirect("runs", slug)
+        return redirect("run", slug, run_id)
+
+    return view
+
+
+run_start = _step(running.start_run, rings=True)
+run_pause = _step(running.pause_run)
+run_resume = _step(running.resume_run, rings=True)
+run_cancel = _step(running.cancel_run)
+run_repeat = _step(running.repeat_failed, rings=True)
+run_discard = _step(running.discard_draft, leaves=True)
+
+
+def _run_read_by(person: Person | Any, slug: str, run_id: int) -> tuple[Project, Run]:
+    rows = Run.objects.visible_to(person).filter(project__slug=slug)
+    related = ("project", "endpoint", "item_set", "exemplar_set", "stage_version__stage", "created_by")
+    row = get_object_or_404(rows.select_related(*related), pk=run_id)
+    return row.project, row
+
+
+def _context(request: HttpRequest, project: Project) -> dict[str, Any]:
+    return {
+        "project": project,
+        "nav": project_nav(project, request.user, "runs"),
+        "may_run": role_in(project, request.user) == "admin",
+    }
+
+
+def _run_context(request: HttpRequest, project: Project, row: Run) -> dict[str, Any]:
+    progress = run_progress.progress_of([row])[row.pk]
+    return _context(request, project) | {
+        "run": row,
+        "progress": progress,
+        "outcomes": _outcomes(progress),
+        "tokens": run_progress.tokens_of(row),
+        "worker": last_heard(),
+        "is_live": row.state in running.LIVE,
+        "n_requests": row.item_set.n_items * row.repeats,
+    }
+
+
+def _outcomes(progress: run_progress.Progress) -> list[dict[str, Any]]:
+    return [
+        {"label": WORDS[state], "count": progress.counts.get(state, 0), "kind": KINDS[state]}
+        for state in run_progress.OUTCOMES
+    ]
+
+
+def _table(request: HttpRequest, row: Run, counts: dict[str, int]) -> dict[str, Any]:
+    chosen = request.GET.get("outcome", "")
+    outcome = chosen if chosen in WORDS else ""
+    # Anything but digits is a link somebody mended by hand: begin at the beginning.
+    after = int(text) if (text := request.GET.get("after", "")).isdecimal() and len(text) < 19 else 0
+    page = run_progress.page_of_predictions(run=row, state=outcome, after=after)
+    address = reverse("run", args=[row.project.slug, row.pk])
+    kept = {"outcome": outcome} if outcome else {}
+    chips = [{"label": "All", "url": f"{address}#predictions", "current": not outcome}]
+    chips += [
+        {
+            "label": f"{WORDS[state]} {counts.get(state, 0):,}",
+            "url": f"{address}?{urlencode({'outcome': state})}#predictions",
+            "current": state == outcome,
+        }
+        for state in run_progress.OUTCOMES
+        if counts.get(state) or state == outcome
+    ]
+    return {
+        "page": page,
+        "chips": chips,
+        "outcome_words": WORDS.get(outcome, ""),
+        "first_url": f"{address}?{urlencode(kept)}#predictions" if after else "",
+        "next_url": f"{address}?{urlencode(kept | {'after': page.last_pk})}#predictions" if page.has_more else "",
+    }

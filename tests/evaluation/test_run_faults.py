@@ -1,0 +1,223 @@
+"""When processes die, brokers vanish and bells ring twice: real workers, real HTTP, exact numbers."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from annotate.models import Person, Stage
+from config.bells import ring
+from evaluation.models import Call, Prediction, Run
+from evaluation.services import running
+from evaluation.tasks import answer_chunk
+from tests.factories import make_endpoint, make_item, make_item_set, make_member, make_project, make_stage
+from tests.openai_server import Running, serving
+from tests.workers import Processes, empty_queue, processes, stoppable_broker, wait_until
+
+# Other processes see only what is committed.
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    return tmp_path / "calls.jsonl"
+
+
+@pytest.fixture
+def server(log: Path) -> Iterator[Running]:
+    with serving(log=log) as server:
+        yield server
+
+
+@pytest.fixture
+def started(tmp_path: Path, server: Running) -> Iterator[Processes]:
+    empty_queue()
+    with processes(tmp_path, GOLDPANEL_PRIVATE_ENDPOINTS=server.host_and_port) as started:
+        yield started
+
+
+@pytest.fixture
+def stage() -> Stage:
+    return make_stage(make_project())
+
+
+@pytest.fixture
+def admin(stage: Stage) -> Person:
+    return make_member(stage.project, "admin")
+
+
+@pytest.fixture
+def draft(stage: Stage, admin: Person, server: Running) -> Callable[..., Run]:
+    """draft(n, name): a run on n new items that has not started."""
+
+    def make(n: int, name: str = "run", *, in_flight: int = 4, timeout: int = 20) -> Run:
+        endpoint = make_endpoint(
+            stage.project,
+            provider="openai",
+            model="small",
+            base_url=server.base_url,
+            max_in_flight=in_flight,
+            timeout_seconds=timeout,
+        )
+        items = [make_item(stage.project, [["question", f"Is {name} {k} true?"]]) for k in range(n)]
+        return running.create_run(
+            project=stage.project,
+            by=admin,
+            name=name,
+            item_set=make_item_set(stage.project, items),
+            stage_version=stage.versions.get(),
+            endpoint=endpoint,
+        )
+
+    return make
+
+
+def asked_items(log: Path, what: str = "arrived") -> Counter[str]:
+    """How often the server got (or answered) each question, from its own log."""
+    lines = log.read_text(encoding="utf-8").splitlines() if log.exists() else []
+    entries = [json.loads(line) for line in lines]
+    return Counter(entry["text"].splitlines()[0] for entry in entries if entry["what"] == what)
+
+
+def question(prediction: Prediction) -> str:
+    return f"question: {prediction.revision.content[0][1]}"
+
+
+def outcomes(run: Run) -> dict[str, int]:
+    return dict(Counter(run.predictions.values_list("state", flat=True)))
+
+
+def ends(run: Run, seconds: float = 60) -> bool:
+    return wait_until(lambda: Run.objects.filter(pk=run.pk, state__in=["done", "paused"]).exists(), seconds)
+
+
+def test_kill_9_while_calls_are_in_flight_repeats_those_and_nothing_else(started, server, log, draft, admin):
+    # The sentinel: the server is still busy with this one when the worker dies.
+    slow = {"contains": "run 9 true", "times": 1, "behaviour": {"text": "Yes", "latency_ms": 4000}}
+    server.play(slow, text="Yes", latency_ms=150)
+    run = running.start_run(run=draft(40), by=admin)
+    started.scheduler()
+    worker = started.worker()
+    sentinel = "question: Is run 9 true?"
+    assert wait_until(lambda: asked_items(log)[sentinel] == 1 and run.predictions.filter(state="answered").count() > 12)
+    worker.kill()
+    arrived = asked_items(log)
+    stored = {question(row) for row in run.predictions.filter(state="answered").select_related("revision")}
+    in_flight = arrived.keys() - stored
+    assert sentinel in in_flight
+    assert asked_items(log, "finished")[sentinel] == 0
+    # Four places, and a result may be on its way from each to its row.
+    assert 1 <= len(in_flight) <= 8
+    assert outcomes(run)["pending"] == 40 - len(stored)
+
+    started.worker()
+    assert ends(run)
+    assert outcomes(run) == {"answered": 40}
+    assert Call.objects.filter(prediction__run=run).count() == 40
+    # Every item was asked once, and once more exactly where the answer died with the worker.
+    asked = asked_items(log)
+    assert {text for text, n in asked.items() if n == 2} == in_flight
+    assert asked.total() == 40 + len(in_flight)
+    attempts = Counter(run.predictions.values_list("attempts", flat=True))
+    assert attempts.keys() <= {1, 2}
+    assert Run.objects.get(pk=run.pk).state == "done"
+
+
+def test_a_stopped_broker_holds_up_no_request_and_loses_no_work(tmp_path, server, log, draft, stage, admin):
+    with (
+        stoppable_broker(tmp_path) as broker,
+        processes(tmp_path, GOLDPANEL_PRIVATE_ENDPOINTS=server.host_and_port, **broker.environment) as started,
+    ):
+        empty_queue()
+        server.play(text="Yes", latency_ms=100)
+        first = draft(60, "first", in_flight=2)
+        second = draft(15, "second", in_flight=2)
+        started.scheduler()
+        started.worker()
+        client = Client()
+        client.force_login(admin)
+        client.post(reverse("run-start", args=[stage.project.slug, first.pk]))
+        assert wait_until(lambda: asked_items(log).total() > 3)
+
+        broker.stop()
+        begun = time.monotonic()
+        response = client.post(reverse("run-start", args=[stage.project.slug, second.pk]))
+        assert response.status_code == 302
+        assert time.monotonic() - begun < 3
+        second.refresh_from_db()
+        assert (second.state, second.predictions.count()) == ("waiting", 15)
+        # The chunk in the worker's hands needs no broker.
+        n_asked = asked_items(log).total()
+        assert wait_until(lambda: asked_items(log).total() > n_asked)
+        broker.start()
+
+        assert ends(first)
+        assert ends(second)
+        assert (outcomes(first), outcomes(second)) == ({"answered": 60}, {"answered": 15})
+        assert Call.objects.count() == 75
+        assert asked_items(log).total() == 75
+        assert set(asked_items(log).values()) == {1}
+
+
+def test_many_bells_and_two_workers_make_no_second_call(started, server, log, draft, admin):
+    server.play(text="Yes", latency_ms=30)
+    run = running.start_run(run=draft(90, in_flight=2), by=admin)
+    for _ in range(12):
+        assert ring(answer_chunk, run.pk)
+    started.worker(n_processes=2)
+    started.worker()
+    assert ends(run)
+    assert outcomes(run) == {"answered": 90}
+    assert Call.objects.filter(prediction__run=run).count() == 90
+    assert asked_items(log).total() == 90
+    assert set(run.predictions.values_list("attempts", flat=True)) == {1}
+    # A bell for a run that is done finds nothing.
+    assert ring(answer_chunk, run.pk)
+    time.sleep(1)
+    assert asked_items(log).total() == 90
+
+
+def test_every_kind_of_failure_is_told_and_none_is_taken_for_an_answer(started, server, log, draft, admin):
+    server.play(
+        {"contains": "run 0 true", "behaviour": {"status": 500}},
+        {"contains": "run 1 true", "times": 1, "behaviour": {"status": 429, "retry_after": "1"}},
+        {"contains": "run 2 true", "behaviour": {"mode": "hang"}},
+        {"contains": "run 3 true", "behaviour": {"text": ""}},
+        {"contains": "run 4 true", "behaviour": {"mode": "endless"}},
+        {"contains": "run 5 true", "behaviour": {"text": "Perhaps, who knows."}},
+        {"contains": "run 6 true", "times": 1, "behaviour": {"mode": "drop"}},
+        text="Yes",
+    )
+    run = running.start_run(run=draft(12, in_flight=3, timeout=1), by=admin)
+    started.scheduler()
+    started.worker()
+    assert ends(run)
+    run.refresh_from_db()
+    assert run.state == "done"
+    states = list(run.predictions.order_by("position").values_list("state", flat=True))
+    assert states == ["error", "answered", "timed_out", "empty", "error", "unparsed", *["answered"] * 6]
+    assert run.predictions.filter(answer__isnull=True).exclude(note="").count() == 5
+    asked = {int(text.split()[3]): n for text, n in asked_items(log).items()}
+    # What may heal is asked three times, or until it healed; what said something is asked once.
+    assert asked == {0: 3, 1: 2, 2: 3, 3: 1, 4: 1, 5: 1, 6: 2, **dict.fromkeys(range(7, 12), 1)}
+    assert Call.objects.filter(prediction__run=run).count() == 12
+
+
+def test_an_endpoint_that_refuses_us_stops_the_run_and_costs_no_item(started, server, draft, admin):
+    server.play(status=401, message="no such key")
+    refused = running.start_run(run=draft(30, "refused"), by=admin)
+    started.worker()
+    assert ring(answer_chunk, refused.pk)
+    assert ends(refused)
+    refused.refresh_from_db()
+    assert (refused.state, refused.stopped_because) == ("paused", "HTTP 401: no such key")
+    assert outcomes(refused) == {"pending": 30}
+    # At most what was in flight when the first refusal came.
+    assert 1 <= len(server.calls()) <= 4

@@ -1,0 +1,198 @@
+"""Real processes on the database of the tests: workers, a scheduler, and a broker that can be stopped."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import quote
+
+from django.conf import settings
+from django.db import connection
+
+from config.celery import app
+from config.env import PROJECT
+from config.processes import MANAGE, worker_command
+
+# Short, so that a test need not wait long for a killed worker's claims; long enough for a busy machine to renew them.
+CLAIM_SECONDS = 5
+
+
+def wait_until(condition: Callable[[], bool], seconds: float = 60) -> bool:
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if condition():
+            return True
+        time.sleep(0.05)
+    return condition()
+
+
+def test_database_url() -> str:
+    """The address of the database that this test uses, for another process."""
+    values = connection.settings_dict
+    if connection.vendor == "sqlite":
+        return f"sqlite:///{values['NAME']}"
+    password = f":{quote(values['PASSWORD'], safe='')}" if values["PASSWORD"] else ""
+    port = f":{values['PORT']}" if values["PORT"] else ""
+    return f"postgres://{quote(values['USER'], safe='')}{password}@{values['HOST']}{port}/{values['NAME']}"
+
+
+# Its name begins like a test's.
+test_database_url.__test__ = False  # type: ignore[attr-defined]
+
+
+@dataclass
+class Process:
+    """A child in a session of its own, with what it said."""
+
+    child: subprocess.Popen[bytes]
+    log: Path
+
+    def kill(self) -> None:
+        """kill -9, its pool processes included: nobody gets to say goodbye."""
+        if self.child.poll() is None:
+            os.killpg(self.child.pid, signal.SIGKILL)
+        self.child.wait()
+
+
+@dataclass
+class Processes:
+    """Starts workers and schedulers; `environment` is what they get beside that of the tests."""
+
+    folder: Path
+    environment: dict[str, str] = field(default_factory=dict)
+    started: list[Process] = field(default_factory=list)
+
+    def worker(self, *, n_processes: int = 1) -> Process:
+        return self._start(worker_command(n_processes, name=f"test{len(self.started)}"))
+
+    def scheduler(self, *, interval: float = 0.3) -> Process:
+        return self._start([*MANAGE, "scheduler", "--interval", str(interval)])
+
+    def kill_all(self) -> None:
+        for process in self.started:
+            process.kill()
+
+    def _start(self, command: list[str]) -> Process:
+        log = self.folder / f"{len(self.started)}.log"
+        with log.open("wb") as output:
+            child = subprocess.Popen(
+                command,
+                cwd=PROJECT,
+                env={**os.environ, **_settings(), **self.environment},
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
+            )
+        process = Process(child, log)
+        self.started.append(process)
+        return process
+
+
+def _settings() -> Mapping[str, str]:
+    return {
+        "DJANGO_SETTINGS_MODULE": "config.settings",
+        "DATABASE_URL": test_database_url(),
+        "GOLDPANEL_DATA": str(settings.DATA),
+        "GOLDPANEL_ENV_FILE": "",
+        "GOLDPANEL_CLAIM_SECONDS": str(CLAIM_SECONDS),
+    }
+
+
+def empty_queue() -> None:
+    """No bell of an earlier test is heard by a worker of this one."""
+    with app.connection_for_write() as broker:
+        broker.default_channel.queue_declare(app.conf.task_default_queue)
+        broker.default_channel.queue_purge(app.conf.task_default_queue)
+
+
+class StoppableFolder:
+    """The embedded broker: its folder moved away, and a file in its place that not even root can write into."""
+
+    def __init__(self, folder: Path, aside: Path) -> None:
+        self._folder, self._aside = folder, aside
+        self.environment: dict[str, str] = {}
+
+    def stop(self) -> None:
+        self._folder.rename(self._aside)
+        self._folder.touch()
+
+    def start(self) -> None:
+        self._folder.unlink()
+        self._aside.rename(self._folder)
+
+    def close(self) -> None:
+        if self._aside.exists():
+            self.start()
+
+
+class StoppableRedis:
+    """A Redis of its own, without persistence: when it is killed, every bell in it is lost."""
+
+    def __init__(self, folder: Path) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self._port = free.getsockname()[1]
+        self._folder = folder
+        self._server: subprocess.Popen[bytes] | None = None
+        self.url = f"redis://127.0.0.1:{self._port}/0"
+        self.environment = {"REDIS_URL": self.url}
+
+    def start(self) -> None:
+        command = ["redis-server", "--port", str(self._port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]
+        self._server = subprocess.Popen(
+            [*command, "--dir", str(self._folder)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        assert wait_until(self._listens, 10), "redis-server did not start"
+
+    def stop(self) -> None:
+        if self._server is not None:
+            self._server.kill()
+            self._server.wait()
+            self._server = None
+
+    close = stop
+
+    def _listens(self) -> bool:
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self._port), timeout=1):
+            return True
+        return False
+
+
+@contextlib.contextmanager
+def stoppable_broker(folder: Path) -> Iterator[StoppableFolder | StoppableRedis]:
+    """The broker of this process and of those that get its `environment`, until the block ends."""
+    if settings.REDIS_URL:
+        assert shutil.which("redis-server"), "these tests start a redis-server of their own"
+        redis = StoppableRedis(folder)
+        before = app.conf.broker_url
+        redis.start()
+        app.conf.broker_url = redis.url
+        try:
+            yield redis
+        finally:
+            app.conf.broker_url = before
+            redis.close()
+    else:
+        broker = StoppableFolder(settings.BROKER_FOLDER, folder / "moved-away")
+        try:
+            yield broker
+        finally:
+            broker.close()
+
+
+@contextlib.contextmanager
+def processes(folder: Path, **environment: str) -> Iterator[Processes]:
+    """Processes that are all killed when the block ends."""
+    running = Processes(folder, dict(environment))
+    try:
+        yield running
+    finally:
+        running.kill_all()
