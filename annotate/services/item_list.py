@@ -49,7 +49,9 @@ def page_of_items(*, project: Project, show: str = "", starts_with: str = "", af
 
     By key, not by page number, and without counting: page 4,000 costs what page 1 does.
     """
-    items: QuerySet[Item] = Item.objects.filter(project=project, pk__gt=after)
+    # A table that questions hang together by is an item without content of its own.
+    has_content = Exists(ItemRevision.objects.filter(item=OuterRef("pk"), is_current=True))
+    items: QuerySet[Item] = Item.objects.filter(has_content, project=project, pk__gt=after)
     if starts_with:
         items = items.filter(external_id__startswith=starts_with)
     items = _filtered(items, show)

@@ -17,6 +17,7 @@ from annotate.models import (
     Assignment,
     ImportJob,
     Item,
+    ItemRevision,
     Membership,
     Participation,
     Project,
@@ -56,12 +57,12 @@ class Need:
 
 def facts(project: Project) -> Facts:
     now = timezone.now()
-    items = Item.objects.filter(project=project)
+    items = ItemRevision.objects.filter(item__project=project, is_current=True)
     met = Participation.objects.filter(stage__project=project, last_seen_at__gte=now - timedelta(days=N_DAYS))
     working = Assignment.objects.filter(stage__project=project, state=Assignment.State.LEASED, lease_expires_at__gt=now)
     return Facts(
         n_items=items.count(),
-        n_roots=items.exclude(root=None).aggregate(n=Count("root", distinct=True))["n"],
+        n_roots=items.exclude(item__root=None).aggregate(n=Count("item__root", distinct=True))["n"],
         n_people=met.aggregate(n=Count("person", distinct=True))["n"],
         n_working=working.aggregate(n=Count("person", distinct=True))["n"],
     )
