@@ -24,7 +24,9 @@ class Command(BaseCommand):
         parser.add_argument("--title", default="People against models")
         parser.add_argument("--stage", help="the stage's slug; the first if left out")
         parser.add_argument("--item-set", help="the set's name; the newest if left out")
-        parser.add_argument("--run", action="append", default=[], help="a run's name, repeatable; else every started one")
+        parser.add_argument(
+            "--run", action="append", default=[], help="a run's name, repeatable; else every started one"
+        )
         parser.add_argument("--primary-run", help="the run of the primary comparison; none if left out")
         parser.add_argument("--field", help="a field that decides; the stage's first if left out")
         parser.add_argument("--scorer", help="the main score; the field's default if left out")
@@ -91,7 +93,7 @@ def _named(rows: Any, column: str, value: str | None) -> Any:
 
 
 def _one(rows: Any, what: str) -> Any:
-    found = rows[0] if isinstance(rows, list) and rows else None if isinstance(rows, list) else rows.first()
+    found = next(iter(rows[:1]), None)
     if found is None:
         raise CommandError(f"There is no {what}.")
     return found

@@ -1,0 +1,405 @@
+"""Reports as services make them: frozen, claimed once, with files that say what the figures say."""
+
+import csv
+import io
+import json
+from datetime import timedelta
+from xml.etree import ElementTree
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.utils import timezone
+
+from annotate.models import Annotation, Exclusion, Gold, StageVersion, StoredFile
+from annotate.services.background import claim_work
+from evaluation.models import Prediction, Report, Run, Score
+from evaluation.reports.figures import FIGURE_COLUMNS
+from evaluation.services import reporting
+from tests.evaluation.recompute import recompute
+from tests.evaluation.studies import LABELS, make_study
+from tests.factories import make_annotation, make_annotator, make_item, make_item_set, make_stage
+
+pytestmark = pytest.mark.django_db
+
+
+def content(report, name):
+    with report.files.get(name=name).file.open("rb") as stored:
+        return stored.read()
+
+
+def rows_of(report, name):
+    return list(csv.DictReader(io.StringIO(content(report, name).decode("utf-8-sig"))))
+
+
+def figure_of(report, **where):
+    found = [figure for figure in report.figures if all(figure[name] == value for name, value in where.items())]
+    assert len(found) == 1, found
+    return found[0]
+
+
+@pytest.mark.parametrize(
+    ("form", "repeats", "n_people", "scorers", "labels"),
+    [
+        ("label", 1, 3, ["label_accuracy"], LABELS),
+        ("label", 3, 2, ["label_accuracy"], LABELS),
+        ("label", 1, 12, ["label_accuracy"], LABELS),
+        ("text", 2, 3, ["exact_match", "token_f1"], []),
+    ],
+)
+def test_every_figure_can_be_recomputed_from_the_reports_own_answers(
+    form, repeats, n_people, scorers, labels, tmp_path
+):
+    report = make_study(n_people=n_people, form=form, repeats=repeats).made_report()
+    path = tmp_path / "answers.csv"
+    path.write_bytes(content(report, "answers.csv"))
+    again = recompute(path, scorers=scorers, labels=labels)
+    ours = {
+        (row["section"], row["row"], row["measure"], row["denominator"]): row["value"]
+        for row in rows_of(report, "figures.csv")
+        if row["section"] in ("accuracy", "difference", "agreement")
+    }
+    assert set(ours) == set(again)
+    for place, value in ours.items():
+        assert (value == "") == (again[place] is None), place
+        if value:
+            assert float(value) == pytest.approx(again[place], abs=1e-12), place
+
+
+def test_a_report_keeps_its_numbers_when_answers_and_gold_change_later():
+    study = make_study()
+    report = study.made_report()
+    before, answers = report.figures, content(report, "answers.csv")
+    Annotation.objects.update(answer={"label": "not_sure"})
+    Gold.objects.update(answers=["yes"])
+    report.refresh_from_db()
+    assert (report.figures, content(report, "answers.csv")) == (before, answers)
+    assert study.made_report().figures != before
+
+
+def test_the_same_inputs_and_seed_give_the_same_figures_and_another_seed_other_intervals():
+    study = make_study()
+    first, second, other = study.made_report(), study.made_report(), study.made_report(seed=8)
+    assert first.figures == second.figures
+    assert [figure["value"] for figure in other.figures] == [figure["value"] for figure in first.figures]
+    assert [figure["lower"] for figure in other.figures] != [figure["lower"] for figure in first.figures]
+
+
+def test_every_outcome_that_is_no_answer_is_a_figure_of_its_own():
+    study = make_study()
+    Prediction.objects.filter(run=study.runs[0]).update(state="unparsed", answer=None)
+    Prediction.objects.filter(run=study.runs[0], position__lt=3).update(state="timed_out")
+    report = study.made_report()
+    shares = {
+        figure["measure"]: (figure["count"], figure["n"])
+        for figure in report.figures
+        if figure["section"] == "outcomes" and figure["run"] == study.runs[0].pk
+    }
+    assert shares == {"unparsed": (21, 24), "timed_out": (3, 24)}
+    everything = figure_of(
+        report, section="accuracy", run=study.runs[0].pk, measure="label_accuracy", denominator="all"
+    )
+    answered = figure_of(
+        report, section="accuracy", run=study.runs[0].pk, measure="label_accuracy", denominator="answered"
+    )
+    assert (everything["value"], everything["n"]) == (0.0, 24)
+    assert (answered["value"], answered["undefined"], answered["n"]) == (None, "no_trials", 0)
+
+
+def test_excluded_answers_are_in_no_figure_and_in_the_files_with_the_reason():
+    study = make_study()
+    Exclusion.objects.create(
+        project=study.project, person=study.people[0], reason="a bot", rule="speed", decided_by=study.admin
+    )
+    report = study.made_report()
+    theirs = [row for row in rows_of(report, "answers.csv") if row["source"] == study.people[0].pseudonym]
+    assert {row["standing"] for row in theirs} == {"excluded"}
+    assert {row["score.label_accuracy"] for row in theirs} == {""}
+    assert (
+        figure_of(report, section="accuracy", row="people_mean", measure="label_accuracy", denominator="all")[
+            "n_people"
+        ]
+        == 2
+    )
+    assert [(one["scope"], one["reason"]) for one in report.manifest["exclusions"]] == [("person", "a bot")]
+    assert report.manifest["people"]["outcomes"]["excluded"] == 24
+
+
+def test_files_hold_one_row_per_answer_and_one_per_figure():
+    study = make_study(repeats=2)
+    report = study.made_report()
+    answers = rows_of(report, "answers.csv")
+    # 24 items for 3 people; 24 items, twice each, for 2 runs.
+    assert sum(row["who"] == "person" for row in answers) == 24 * 3
+    assert sum(row["who"] == "model" for row in answers) == 24 * 2 * 2
+    assert [row["item"] for row in answers] == sorted(row["item"] for row in answers)
+    assert len(rows_of(report, "figures.csv")) == len(report.figures)
+    assert list(rows_of(report, "figures.csv")[0]) == list(FIGURE_COLUMNS)
+    assert len(rows_of(report, "votes.csv")) == 24
+
+
+def test_the_label_matrix_is_the_one_that_the_coefficients_used():
+    study = make_study()
+    report = study.made_report()
+    matrix = rows_of(report, "matrix.csv")
+    people = [person.pseudonym for person in study.people]
+    paired = [[row[name] for name in people if row[name]] for row in matrix]
+    paired = [votes for votes in paired if len(votes) >= 2]
+    shares = []
+    for votes in paired:
+        agreeing = sum(one == other for i, one in enumerate(votes) for other in votes[i + 1 :])
+        shares.append(agreeing / (len(votes) * (len(votes) - 1) / 2))
+    figure = figure_of(report, measure="percent_agreement")
+    assert (figure["value"], figure["n"]) == (pytest.approx(sum(shares) / len(shares)), len(paired))
+
+
+def test_the_score_matrix_tells_no_answer_from_not_asked():
+    study = make_study()
+    run = study.runs[0]
+    Prediction.objects.filter(run=run, position=0).update(state="refused", answer=None)
+    Prediction.objects.filter(run=run, position=1).update(state="pending", answer=None)
+    Prediction.objects.filter(run=run, position=2).update(
+        state="answered", answer={"label": study.items[2].golds.get().answers[0]}
+    )
+    rows = rows_of(study.made_report(), "scores.csv")
+    assert [row["Model A [1]"] for row in rows[:3]] == ["-", "", "1.0"]
+
+
+def test_a_tie_is_told_with_its_labels_and_has_no_answer():
+    study = make_study(n_people=2)
+    stage_item = study.stage.stage_items.get(rank=0)
+    Annotation.objects.filter(assignment__stage_item=stage_item).delete()
+    type(stage_item).objects.filter(pk=stage_item.pk).update(done=0, active=0)
+    stage_item.assignments.all().delete()
+    stage_item.refresh_from_db()
+    for label in ("yes", "no"):
+        make_annotation(stage_item, make_annotator(), {"label": label})
+    first = rows_of(study.made_report(), "votes.csv")[0]
+    assert (first["status"], first["answer_key"], first["n_votes"]) == ("tie", "", "2")
+    assert json.loads(first["tied"]) == ["no", "yes"]
+
+
+def test_what_a_spreadsheet_would_run_is_escaped_there_and_exact_elsewhere():
+    study = make_study(form="text")
+    annotation = Annotation.objects.order_by("pk").first()
+    Annotation.objects.filter(pk=annotation.pk).update(answer={"answer": "=1+1", "why": "-"})
+    report = study.made_report()
+    assert "=1+1" in {row["answer"] for row in rows_of(report, "answers.csv")}
+    escaped = {row["answer"] for row in rows_of(report, "answers.spreadsheet.csv")}
+    assert "'=1+1" in escaped
+    assert "=1+1" not in escaped
+
+
+def test_the_manifest_says_what_went_in():
+    study = make_study()
+    manifest = study.made_report().manifest
+    assert manifest["item_set"]["n_items"] == 24
+    assert manifest["item_set"]["n_roots"] == 6
+    assert len(manifest["item_set"]["external_ids_sha256"]) == 64
+    assert manifest["resampling"] == {
+        "method": "percentile bootstrap over roots",
+        "n_resamples": 200,
+        "seed": 7,
+        "level": 0.95,
+    }
+    assert manifest["scorers"] == {"label_accuracy": 1}
+    assert [run["name"] for run in manifest["runs"]] == ["Model A", "Model B"]
+    assert manifest["primary"] == {"scorer": "label_accuracy", "run": study.runs[1].pk}
+    assert manifest["shown"]["is_same"] is True
+    assert manifest["is_sample"] is False
+
+
+def test_a_model_that_saw_something_else_is_no_match_for_a_human_baseline():
+    study = make_study()
+    richer = StageVersion.objects.create(
+        stage=study.stage,
+        number=2,
+        fields=study.stage.versions.get().fields,
+        shown_keys=["question", "table"],
+        is_current=False,
+    )
+    Run.objects.filter(pk=study.runs[0].pk).update(stage_version=richer)
+    shown = study.made_report().manifest["shown"]
+    assert shown["is_same"] is False
+    assert shown["differences"] == {"Model A": {"only_people": [], "only_model": ["table"]}}
+
+
+def test_an_open_stage_or_an_unfinished_run_makes_a_report_provisional():
+    study = make_study()
+    type(study.stage).objects.filter(pk=study.stage.pk).update(state="closed")
+    study.stage.refresh_from_db()
+    assert study.made_report().manifest["provisional"] == []
+    Run.objects.filter(pk=study.runs[0].pk).update(state="paused")
+    assert study.made_report().manifest["provisional"] == ["not finished: Model A"]
+
+
+def test_answers_of_sample_people_mark_the_report():
+    study = make_study()
+    type(study.people[0]).objects.filter(pk=study.people[0].pk).update(is_sample=True)
+    report = study.made_report()
+    assert report.manifest["is_sample"] is True
+    assert report.manifest["people"]["n_sample_people"] == 1
+    assert b"Sample data, no study" in content(report, "report.md")
+
+
+def test_the_chart_is_drawn_as_svg_and_png_and_asks_nothing_of_the_network():
+    report = make_study(n_items=48).made_report()
+    for name in ("chart.svg", "chart-dark.svg"):
+        drawing = ElementTree.fromstring(content(report, name))
+        assert drawing.tag == "{http://www.w3.org/2000/svg}svg"
+        texts = [node.text for node in drawing.iter("{http://www.w3.org/2000/svg}text")]
+        assert {"All items", "domain", "Model B"} <= set(texts)
+        assert b"href=" not in content(report, name)
+    assert content(report, "chart.png").startswith(b"\x89PNG\r\n\x1a\n")
+
+
+def test_the_json_file_holds_figures_votes_and_circumstances():
+    report = make_study().made_report()
+    document = json.loads(content(report, "report.json"))
+    assert document["figures"] == report.figures
+    assert document["manifest"] == report.manifest
+    assert len(document["votes"]) == 24
+
+
+def test_the_markdown_file_shows_undefined_with_its_reason_and_cannot_be_broken_by_a_name():
+    study = make_study(n_people=1, n_runs=1)
+    Run.objects.filter(pk=study.runs[0].pk).update(name="A | <b>B</b>")
+    text = content(study.made_report(), "report.md").decode()
+    assert "| Krippendorff’s alpha, nominal | undefined | no item has two answers | 0 |" in text
+    assert "A \\| \\<b\\>B\\</b\\>" in text
+
+
+def test_people_alone_make_a_report_without_models():
+    report = make_study(n_runs=0).made_report()
+    assert report.state == "done"
+    assert {figure["who"] for figure in report.figures} == {"people"}
+    assert not [figure for figure in report.figures if figure["section"] == "difference"]
+
+
+def test_a_report_without_any_answer_says_undefined_everywhere():
+    study = make_study(n_people=1, n_runs=0)
+    unanswered = make_stage(study.project, title="Later")
+    report = study.made_report(stage=unanswered)
+    assert report.state == "done"
+    values = [figure for figure in report.figures if figure["section"] in ("accuracy", "agreement")]
+    assert values
+    assert {(figure["value"], bool(figure["undefined"])) for figure in values} == {(None, True)}
+    assert "nobody has answered 24 of 24 items" in report.manifest["provisional"]
+    assert not report.files.filter(name="chart.svg").exists()
+
+
+def test_an_empty_item_set_fails_with_the_reason():
+    study = make_study(n_items=4)
+    report = study.made_report(item_set=make_item_set(study.project, []))
+    assert (report.state, report.error) == ("failed", "The item set is empty.")
+    assert report.figures == []
+
+
+def test_rows_of_another_project_are_refused():
+    study, other = make_study(n_items=4), make_study(n_items=4)
+    for wrong in ({"stage": other.stage}, {"item_set": other.item_set}, {"runs": other.runs, "primary_run": None}):
+        with pytest.raises(reporting.ReportNotPossible):
+            study.report(**wrong)
+    assert Report.objects.count() == 0
+
+
+@pytest.mark.parametrize("wrong", [{"field": "why"}, {"primary_scorer": "token_f1"}, {"runs": []}])
+def test_a_comparison_that_does_not_fit_is_refused(wrong):
+    study = make_study(n_items=4)
+    with pytest.raises(reporting.ReportNotPossible):
+        study.report(**wrong)
+
+
+def test_ringing_twice_makes_one_report():
+    study = make_study(n_items=8)
+    report = study.made_report()
+    n_files = StoredFile.objects.count()
+    reporting.make_report(report_id=report.pk)
+    report.refresh_from_db()
+    assert (report.attempts, StoredFile.objects.count()) == (1, n_files)
+
+
+def test_a_report_cancelled_while_it_is_made_keeps_nothing():
+    study = make_study(n_items=8)
+    report = study.report()
+    held = claim_work(model=Report, pk=report.pk)
+    made = reporting._make(held)
+    reporting.cancel_report(report=report, by=study.admin)
+    reporting._keep(held, made)
+    report.refresh_from_db()
+    assert (report.state, report.figures, StoredFile.objects.count()) == ("cancelled", [], 0)
+
+
+def test_a_worker_that_dies_three_times_fails_the_report_and_it_can_be_made_again():
+    study = make_study(n_items=8)
+    report = study.report()
+    for _ in range(3):
+        Report.objects.filter(pk=report.pk).update(state="running", attempts=3, due_at=timezone.now() - timedelta(1))
+    reporting.make_report(report_id=report.pk)
+    report.refresh_from_db()
+    assert report.state == "failed"
+    assert report.error.startswith("worker_lost")
+    reporting.remake_report(report=report, by=study.admin)
+    reporting.make_report(report_id=report.pk)
+    report.refresh_from_db()
+    assert report.state == "done"
+
+
+def test_reports_share_scores_and_never_write_them_twice():
+    study = make_study(n_items=8)
+    study.made_report()
+    n_scores = Score.objects.count()
+    assert n_scores > 0
+    study.made_report()
+    assert Score.objects.count() == n_scores
+
+
+def test_whoever_made_the_gold_label_of_an_item_is_not_scored_on_it():
+    study = make_study()
+    maker = study.people[0]
+    Gold.objects.filter(item=study.items[0]).update(made_by=maker)
+    report = study.made_report()
+    row = next(
+        row
+        for row in rows_of(report, "answers.csv")
+        if row["source"] == maker.pseudonym and row["item"] == study.items[0].external_id
+    )
+    assert (row["standing"], row["score.label_accuracy"]) == ("made_gold", "")
+    assert report.manifest["people"]["outcomes"]["made_gold"] == 1
+
+
+def test_items_without_gold_count_for_agreement_and_not_for_accuracy():
+    study = make_study()
+    bare = make_item(study.project, external_id="bare")
+    item_set = make_item_set(study.project, [*study.items, bare])
+    report = study.made_report(item_set=item_set)
+    assert report.manifest["gold"]["n_items"] == 24
+    assert report.manifest["item_set"]["n_items"] == 25
+    figure = figure_of(report, section="accuracy", run=study.runs[0].pk, measure="label_accuracy", denominator="all")
+    assert figure["n_items"] == 24
+
+
+def test_the_command_makes_a_report_and_writes_its_files(tmp_path, capsys):
+    study = make_study(n_items=8)
+    call_command("report", study.project.slug, tmp_path / "out", primary_run="Model B", resamples=200)
+    names = {path.name for path in (tmp_path / "out").iterdir()}
+    assert {"answers.csv", "figures.csv", "report.json", "report.md", "chart.svg", "chart.png", "matrix.csv"} <= names
+    report = Report.objects.get()
+    assert (report.primary_run, report.runs.count()) == (study.runs[1], 2)
+    assert (tmp_path / "out" / "report.md").read_bytes() == content(report, "report.md")
+    assert f"{len(names)} files" in capsys.readouterr().out
+
+
+def test_the_command_names_what_is_not_there(tmp_path):
+    study = make_study(n_items=4)
+    with pytest.raises(CommandError, match="no run Model C"):
+        call_command("report", study.project.slug, tmp_path, run=["Model C"])
+    with pytest.raises(CommandError, match="no project nowhere"):
+        call_command("report", "nowhere", tmp_path)
+
+
+def test_an_event_says_who_asked_for_which_report():
+    study = make_study(n_items=4)
+    report = study.report()
+    event = study.project.event_set.get(verb="report.created")
+    assert (event.subject_id, event.actor) == (report.pk, study.admin.pseudonym)
+    assert event.detail["primary_run"] == study.runs[1].pk
