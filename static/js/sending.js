@@ -67,6 +67,7 @@ export function watchSending({ onSubmit, onRefused }) {
     const { xhr, requestConfig: { elt } } = event.detail; // detail.elt is what would be exchanged.
     const item = itemOf(elt);
     if (!item || event.detail.isError || xhr.status === 204) return;
+    isOnTheWay = false; // It has arrived; what is shown next may have to be sent at once.
     if (xhr.status === 409 && isConflict(xhr.responseText)) {
       event.detail.shouldSwap = false;
       anotherPerson(elt);
