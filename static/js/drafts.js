@@ -23,7 +23,9 @@ export class Draft {
   constructor(item, form) {
     this.#item = item;
     this.#form = form;
-    this.#version = Number(item.dataset.draftVersion);
+    // A draft sent while the page was being left may arrive after this page was made: its number is used up, too.
+    this.#version = Math.max(Number(item.dataset.draftVersion), stash.kept(item)?.draftVersion ?? 0);
+    form.elements.draft_version.value = this.#version;
   }
 
   /** The person has changed something. */
@@ -64,6 +66,7 @@ export class Draft {
     // The number rises with each attempt: if only an acknowledgement got lost, the next draft is still the newer one.
     this.#version += 1;
     this.#form.elements.draft_version.value = this.#version;
+    stash.keep(this.#item, this.#form);
     try {
       const response = await fetch(this.#item.dataset.draftUrl, {
         method: "POST",

@@ -15,8 +15,14 @@ export function answerOf(form) {
 
 /** submitting: the person has pressed Submit, and nobody knows yet whether it arrived. */
 export function keep(item, form, { submitting = false } = {}) {
-  const { client_key: clientKey } = form.elements;
-  const one = { answer: answerOf(form), clientKey: clientKey.value, url: form.action, submitting };
+  const { client_key: clientKey, draft_version: draftVersion } = form.elements;
+  const one = {
+    answer: answerOf(form),
+    clientKey: clientKey.value,
+    draftVersion: Number(draftVersion.value),
+    url: form.action,
+    submitting,
+  };
   write(keyOf(item.dataset.person, item.dataset.token), one);
 }
 
