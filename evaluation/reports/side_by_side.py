@@ -15,13 +15,15 @@ from evaluation.reports.csv import votes_by_item
 
 @dataclass(frozen=True)
 class Case:
-    """One item: people's mean score, each chosen run's mean score over its answers, None without one; the vote.
+    """One item: people's mean score and the score of their vote, each chosen run's mean score over its answers.
 
-    n_missing: predictions of the chosen runs that were asked and have no answer.
+    None without a score; a tie has none, for it is nobody's answer. n_missing: predictions of the chosen runs that
+    were asked and have no answer.
     """
 
     unit: int
     people: float | None
+    vote: float | None
     models: tuple[float | None, ...]
     status: Status
     n_missing: int
@@ -32,11 +34,12 @@ class Case:
         answered = [score for score in self.models if score is not None]
         if self.people is None or not answered:
             return 0.0
-        return abs(self.people - sum(answered) / len(answered))
+        # Rounded, for 2/3 - 0 and 1 - 1/3 are the same gap.
+        return round(abs(self.people - sum(answered) / len(answered)), 9)
 
 
 def _right(score: float | None) -> bool:
-    """More than half of the score: for labels and three people, the majority. Exactly half is neither."""
+    """More than half of the score; exactly half is neither right nor wrong."""
     return score is not None and score > 0.5
 
 
@@ -46,9 +49,9 @@ def _wrong(score: float | None) -> bool:
 
 # The whitelist: name -> (words, question). With several runs chosen, it must hold for each of them.
 FILTERS: dict[str, tuple[str, Callable[[Case], bool]]] = {
-    "model_wrong": ("people right, model wrong", lambda case: _right(case.people) and _each(case, _wrong)),
-    "people_wrong": ("people wrong, model right", lambda case: _wrong(case.people) and _each(case, _right)),
-    "both_wrong": ("both wrong", lambda case: _wrong(case.people) and _each(case, _wrong)),
+    "model_wrong": ("people right, model wrong", lambda case: _right(case.vote) and _each(case, _wrong)),
+    "people_wrong": ("people wrong, model right", lambda case: _wrong(case.vote) and _each(case, _right)),
+    "both_wrong": ("both wrong", lambda case: _wrong(case.vote) and _each(case, _wrong)),
     "disagree": ("people disagree", lambda case: case.status in (Status.PLURALITY, Status.TIE)),
     "no_answer": ("model without an answer", lambda case: case.n_missing > 0),
 }
@@ -70,13 +73,17 @@ def cases(matrices: Mapping[str, Any], *, scorer: str, runs: Sequence[int]) -> l
         answers = run["answers"]
         for unit, standing, key in zip(answers["unit"], answers["standing"], answers["key"], strict=True):
             missing[unit] += standing != "not_asked" and key is None
-    votes = votes_by_item(matrices)
+    place = {key: number for number, key in enumerate(matrices["keys"])}
+    outcomes = [resolve(votes) for votes in votes_by_item(matrices)]
+    winners = [None if outcome.key is None else place[outcome.key] for outcome in outcomes]
+    voted = _mean_scores(matrices["people"]["answers"], scorer, n_units, only=winners)
     return [
         Case(
             unit=unit,
             people=people[unit],
+            vote=voted[unit],
             models=tuple(model[unit] for model in models),
-            status=resolve(votes[unit]).status,
+            status=outcomes[unit].status,
             n_missing=missing[unit],
         )
         for unit in range(n_units)
@@ -115,10 +122,14 @@ def _belongs(pairs: Sequence[Sequence[str]], name: str, value: str) -> bool:
     return any(str(other) == name and str(found) == value for other, found in pairs)
 
 
-def _mean_scores(answers: Mapping[str, Any], scorer: str, n_units: int) -> list[float | None]:
+def _mean_scores(
+    answers: Mapping[str, Any], scorer: str, n_units: int, *, only: Sequence[int | None] | None = None
+) -> list[float | None]:
+    """The mean score of the counted answers to each item. only: for each item the one key whose answers count."""
     sums, counts = [0.0] * n_units, [0] * n_units
-    for unit, standing, score in zip(answers["unit"], answers["standing"], answers["scores"][scorer], strict=True):
-        if standing == "counted" and score is not None:
+    columns = (answers["unit"], answers["standing"], answers["key"], answers["scores"][scorer])
+    for unit, standing, key, score in zip(*columns, strict=True):
+        if standing == "counted" and score is not None and (only is None or only[unit] == key):
             sums[unit] += score
             counts[unit] += 1
     return [total / n if n else None for total, n in zip(sums, counts, strict=True)]
