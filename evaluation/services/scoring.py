@@ -35,7 +35,7 @@ def score_answers(
     Calling it again writes nothing. A new version of a gold label or of a scorer adds rows and changes none, so an
     older report can still be read beside the answers it was made of.
     """
-    annotations = _scorable(units, ((row.annotation, row.unit, row.value) for row in people.counted()))
+    annotations = _scorable(units, ((row.annotation, row.unit, row.value) for row in people.asked()))
     predictions = _scorable(
         units, ((row.prediction, row.unit, row.value) for run in runs for row in run.answers if row.key is not None)
     )
