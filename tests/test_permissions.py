@@ -1,0 +1,285 @@
+"""A walk over every address of the site, as everybody who might knock.
+
+The table says for each URL name whose door it is; a URL that is missing in the table fails. Two projects have the same
+rows, so that each address is also tried with an id of the other project.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import timedelta
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from django.core.files.base import ContentFile
+from django.db import transaction
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver, reverse
+from django.utils import timezone
+
+from annotate.models import Exclusion, ImportJob, Person, StoredFile
+from annotate.services import people
+from evaluation.models import Report
+from tests.factories import (
+    make_annotation,
+    make_annotator,
+    make_assignment,
+    make_endpoint,
+    make_item,
+    make_item_set,
+    make_member,
+    make_prediction,
+    make_project,
+    make_run,
+    make_stage,
+    make_stage_item,
+)
+
+pytestmark = pytest.mark.django_db
+
+PUBLIC, SIGNED_IN, STAFF, READERS, ADMINS, OWNER, WORKERS = (
+    {"anonymous", "stranger", "annotator", "viewer", "admin", "other_admin"},
+    {"stranger", "annotator", "viewer", "admin", "other_admin"},
+    {"admin", "other_admin"},
+    {"admin", "viewer"},
+    {"admin"},
+    {"annotator"},
+    {"annotator"},
+)
+CAST = sorted(PUBLIC)
+
+
+@dataclass(frozen=True)
+class Door:
+    """Who may come in by GET and by POST (None: the method is not offered), and what the address needs."""
+
+    get: set[str] | None
+    post: set[str] | None = None
+    ids: dict[str, str] = field(default_factory=dict)
+    refused_with: int = 404
+
+
+SLUG = {"slug": "project.slug"}
+STAGE = SLUG | {"stage_slug": "stage.slug"}
+RUN = SLUG | {"run_id": "run.pk"}
+HELD = {"token": "assignment.token"}
+
+DOORS: dict[str, Door] = {
+    "home": Door(SIGNED_IN),
+    "sign-in": Door(PUBLIC, PUBLIC),
+    "sign-out": Door(None, PUBLIC),
+    "join": Door(PUBLIC, PUBLIC, {"token": "invite_token"}),
+    "work": Door(WORKERS, None, {"project": "project.slug", "stage": "stage.slug"}),
+    "work-submit": Door(None, OWNER, HELD),
+    "work-draft": Door(None, OWNER, HELD),
+    "work-skip": Door(None, OWNER, HELD),
+    "work-renew": Door(None, OWNER, HELD),
+    "work-revise": Door(OWNER, OWNER, {"token": "submitted.token"}),
+    "project-new": Door(STAFF, STAFF, refused_with=403),
+    "project": Door(READERS, None, SLUG),
+    "items": Door(READERS, None, SLUG),
+    "stage-item-review": Door(None, ADMINS, SLUG | {"stage_item_id": "stage_item.pk"}),
+    "people": Door(ADMINS, None, SLUG),
+    "people-codes": Door(None, ADMINS, SLUG),
+    "people-invite": Door(None, ADMINS, SLUG),
+    "people-invite-revoke": Door(None, ADMINS, SLUG | {"invite_id": "invite.pk"}),
+    "exclusion-lift": Door(None, ADMINS, SLUG | {"exclusion_id": "exclusion.pk"}),
+    "person": Door(ADMINS, None, SLUG | {"pseudonym": "annotator.pseudonym"}),
+    "person-state": Door(None, ADMINS, SLUG | {"pseudonym": "annotator.pseudonym"}),
+    "person-code": Door(None, ADMINS, SLUG | {"pseudonym": "annotator.pseudonym"}),
+    "person-exclude": Door(None, ADMINS, SLUG | {"pseudonym": "annotator.pseudonym"}),
+    "stage-new": Door(ADMINS, ADMINS, SLUG),
+    "stage": Door(READERS, ADMINS, STAGE),
+    "stage-state": Door(None, ADMINS, STAGE),
+    "stage-form": Door(None, ADMINS, STAGE),
+    "stage-preview": Door(None, ADMINS, STAGE),
+    "stage-guidelines": Door(None, ADMINS, STAGE),
+    "stage-items": Door(None, ADMINS, STAGE),
+    "export-answers": Door(ADMINS, None, SLUG),
+    "file": Door(READERS, None, {"file_id": "file.pk"}),
+    "runs": Door(READERS, None, SLUG),
+    "run-new": Door(ADMINS, ADMINS, SLUG),
+    "run": Door(READERS, None, RUN),
+    "run-progress": Door(READERS, None, RUN),
+    "run-prompts": Door(READERS, None, RUN),
+    "run-start": Door(None, ADMINS, RUN),
+    "run-pause": Door(None, ADMINS, RUN),
+    "run-resume": Door(None, ADMINS, RUN),
+    "run-cancel": Door(None, ADMINS, RUN),
+    "run-repeat-failed": Door(None, ADMINS, RUN),
+    "run-discard": Door(None, ADMINS, RUN),
+    "prediction": Door(READERS, None, RUN | {"prediction_id": "prediction.pk"}),
+    "endpoints": Door(ADMINS, None, SLUG),
+    "endpoint-new": Door(ADMINS, ADMINS, SLUG),
+    "endpoint": Door(ADMINS, ADMINS, SLUG | {"endpoint_id": "endpoint.pk"}),
+    "reports": Door(READERS, None, SLUG),
+    "report-new": Door(ADMINS, ADMINS, SLUG),
+    "report": Door(READERS, None, SLUG | {"report_id": "report.pk"}),
+    "report-progress": Door(READERS, None, SLUG | {"report_id": "report.pk"}),
+    "report-cancel": Door(None, ADMINS, SLUG | {"report_id": "report.pk"}),
+    "report-again": Door(None, ADMINS, SLUG | {"report_id": "report.pk"}),
+    "report-file": Door(READERS, None, SLUG | {"report_id": "report.pk", "name": "'report.json'"}),
+    "side-by-side": Door(READERS, None, SLUG),
+    "agreement-now": Door(READERS, None, SLUG),
+}
+
+
+def named_patterns() -> Iterator[URLPattern]:
+    def walk(patterns: list[Any]) -> Iterator[URLPattern]:
+        for pattern in patterns:
+            if isinstance(pattern, URLResolver):
+                yield from walk(pattern.url_patterns)
+            else:
+                yield pattern
+
+    yield from walk(get_resolver().url_patterns)
+
+
+def make_world() -> SimpleNamespace:
+    """One project with a row of everything that has an address."""
+    project = make_project()
+    admin, annotator = make_member(project, "admin"), make_member(project)
+    stage = make_stage(project, overlap=2)
+    items = [make_item(project, gold={"label": ["yes"]}) for _ in range(3)]
+    stage_items = [make_stage_item(stage, item) for item in items]
+    assignment = make_assignment(stage_items[0], annotator)
+    annotation = make_annotation(stage_items[1], annotator, {"label": "yes"})
+    item_set = make_item_set(project, items)
+    run = make_run(stage, item_set, state="done", frozen_at=timezone.now(), endpoint=make_endpoint(project))
+    for item in items:
+        make_prediction(run, item, {"label": "no"})
+    invite, token = people.make_invite(
+        project=project, by=admin, max_uses=5, expires_at=timezone.now() + timedelta(days=1)
+    )
+    file = StoredFile.objects.create(
+        project=project, purpose="export", name="report.json", media_type="application/json", n_bytes=2, sha256="0" * 64
+    )
+    file.file.save("report.json", ContentFile(b"{}"))
+    report = Report.objects.create(
+        project=project, title="A comparison", stage=stage, item_set=item_set, field="label",
+        primary_scorer="label_accuracy", state="cancelled", due_at=None,
+    )  # fmt: skip
+    report.files.add(file)
+    return SimpleNamespace(
+        project=project,
+        admin=admin,
+        viewer=make_member(project, "viewer"),
+        annotator=annotator,
+        stage=stage,
+        stage_item=stage_items[2],
+        assignment=assignment,
+        submitted=annotation.assignment,
+        exclusion=Exclusion.objects.create(project=project, annotation=annotation, reason="late", decided_by=admin),
+        invite=invite,
+        invite_token=token,
+        file=file,
+        report=report,
+        run=run,
+        prediction=run.predictions.first(),
+        endpoint=run.endpoint,
+        import_job=ImportJob.objects.create(project=project, stage=stage, source=file, state="draft", due_at=None),
+    )
+
+
+@pytest.fixture
+def worlds() -> tuple[SimpleNamespace, SimpleNamespace]:
+    return make_world(), make_world()
+
+
+@pytest.fixture
+def cast(worlds) -> dict[str, Person | None]:
+    here, there = worlds
+    return {
+        "anonymous": None,
+        "stranger": make_annotator(),
+        "annotator": here.annotator,
+        "viewer": here.viewer,
+        "admin": here.admin,
+        "other_admin": there.admin,
+    }
+
+
+def look_up(world: SimpleNamespace, path: str) -> Any:
+    if path.startswith("'"):
+        return path.strip("'")
+    value: Any = world
+    for name in path.split("."):
+        value = getattr(value, name)
+    return value
+
+
+def knock(person: Person | None, method: str, url: str) -> int:
+    """The status of a request, with whatever it changed taken back."""
+    client = Client()
+    if person is not None:
+        client.force_login(person)
+    with transaction.atomic():
+        status = getattr(client, method)(url).status_code
+        transaction.set_rollback(True)
+    return status
+
+
+def turned_away(who: str, status: int, door: Door) -> bool:
+    # Who is not signed in is asked to, and learns nothing of what exists.
+    return status in (302, 401) if who == "anonymous" else status == door.refused_with
+
+
+def test_every_address_has_its_door():
+    unnamed = [str(pattern.pattern) for pattern in named_patterns() if not pattern.name]
+    names = {pattern.name for pattern in named_patterns() if pattern.name}
+    assert not unnamed
+    assert names == set(DOORS)
+
+
+@pytest.mark.parametrize("name", sorted(DOORS))
+def test_who_may_come_in(name, worlds, cast):
+    door, here = DOORS[name], worlds[0]
+    url = reverse(name, kwargs={key: look_up(here, path) for key, path in door.ids.items()})
+    wrong = []
+    for method, allowed in (("get", door.get), ("post", door.post)):
+        for who in CAST:
+            status = knock(cast[who], method, url)
+            if status >= 500:
+                wrong.append(f"{method} as {who}: {status}")
+            elif allowed is None:
+                # Not offered: 405 to those who may see that it exists; never a success for anybody.
+                if status < 300:
+                    wrong.append(f"{method} as {who}: {status}, though it is not offered")
+            elif who in allowed:
+                if status in (401, 403, 404, 405):
+                    wrong.append(f"{method} as {who}: {status}, though it is their door")
+            elif not turned_away(who, status, door):
+                wrong.append(f"{method} as {who}: {status}, though it is not their door")
+    assert not wrong, "\n".join(wrong)
+
+
+def addresses_with_two_ids() -> list[str]:
+    return sorted(name for name, door in DOORS.items() if "slug" in door.ids and len(door.ids) > 1)
+
+
+@pytest.mark.parametrize("name", addresses_with_two_ids())
+def test_an_id_of_another_project_is_not_found_under_this_one(name, worlds):
+    door, (here, there) = DOORS[name], worlds
+    ids = {key: look_up(here if key in ("slug", "name") else there, path) for key, path in door.ids.items()}
+    if name in PERSONAL:
+        ids["pseudonym"] = there.annotator.pseudonym
+    url = reverse(name, kwargs=ids)
+    for method, offered in (("get", door.get), ("post", door.post)):
+        if offered is not None:
+            assert knock(here.admin, method, url) == 404, method
+
+
+PERSONAL = {"person", "person-state", "person-code", "person-exclude"}
+
+
+@pytest.mark.parametrize("name", [name for name, door in DOORS.items() if door.ids])
+def test_what_does_not_exist_is_not_found_either(name, worlds):
+    """A stranger cannot tell a project that exists from one that does not."""
+    nowhere = {"slug": "nowhere", "project": "nowhere", "token": "nothing-like-it", "file_id": 10**9}
+    door, here = DOORS[name], worlds[0]
+    ids = {key: nowhere.get(key, look_up(here, path)) for key, path in door.ids.items()}
+    method = "get" if door.get is not None else "post"
+    status = knock(make_annotator(), method, reverse(name, kwargs=ids))
+    assert status == (410 if name == "join" else 404)
