@@ -99,8 +99,7 @@ class EndpointForm(PlainForm):
     def refuse_key(self) -> None:
         """Before a refused form is shown again: a key that was typed here by mistake must not come back in the page."""
         if "key_variable" in self.errors:
-            self.data = self.data.copy()
-            self.data["key_variable"] = ""
+            self.data = {**self.data.dict(), "key_variable": ""}  # type: ignore[attr-defined]  # a QueryDict
 
 
 class RunForm(PlainForm):

@@ -21,9 +21,6 @@ from config.celery import app
 from config.env import PROJECT
 from config.processes import MANAGE, worker_command
 
-# Short, so that a test need not wait long for a killed worker's claims; long enough for a busy machine to renew them.
-CLAIM_SECONDS = 5
-
 
 def wait_until(condition: Callable[[], bool], seconds: float = 60) -> bool:
     deadline = time.monotonic() + seconds
@@ -103,7 +100,6 @@ def _settings() -> Mapping[str, str]:
         "DATABASE_URL": test_database_url(),
         "GOLDPANEL_DATA": str(settings.DATA),
         "GOLDPANEL_ENV_FILE": "",
-        "GOLDPANEL_CLAIM_SECONDS": str(CLAIM_SECONDS),
     }
 
 

@@ -6,14 +6,14 @@ from typing import Any
 
 from django.contrib import messages
 from django.db.models import Count
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
 from annotate.exceptions import WorkNotPossible
 from annotate.models import Project
-from annotate.views.doors import project_run_by, signed_in
+from annotate.views.doors import PersonRequest, project_run_by, signed_in
 from annotate.views.navigation import project_nav
 from evaluation.models import Endpoint
 from evaluation.run_forms import EndpointForm
@@ -23,7 +23,7 @@ from evaluation.services import endpoints as service
 @require_safe
 @never_cache
 @signed_in
-def endpoints(request: HttpRequest, slug: str) -> HttpResponse:
+def endpoints(request: PersonRequest, slug: str) -> HttpResponse:
     project = project_run_by(request.user, slug)
     rows = Endpoint.objects.visible_to(request.user).filter(project=project)
     context = _context(request, project) | {"endpoints": rows.annotate(n_runs=Count("runs")).order_by("name")}
@@ -33,7 +33,7 @@ def endpoints(request: HttpRequest, slug: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 @signed_in
-def endpoint_new(request: HttpRequest, slug: str) -> HttpResponse:
+def endpoint_new(request: PersonRequest, slug: str) -> HttpResponse:
     project = project_run_by(request.user, slug)
     form = EndpointForm(request.POST or None, project=project)
     if request.method == "POST" and form.is_valid():
@@ -50,7 +50,7 @@ def endpoint_new(request: HttpRequest, slug: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 @signed_in
-def endpoint(request: HttpRequest, slug: str, endpoint_id: int) -> HttpResponse:
+def endpoint(request: PersonRequest, slug: str, endpoint_id: int) -> HttpResponse:
     project = project_run_by(request.user, slug)
     row = get_object_or_404(Endpoint.objects.run_by(request.user).filter(project=project), pk=endpoint_id)
     initial = {name: getattr(row, name) for name in EndpointForm.base_fields}
@@ -71,7 +71,7 @@ def _tell(form: EndpointForm, refusal: WorkNotPossible) -> None:
     form.add_error(field, str(refusal))
 
 
-def _form_page(request: HttpRequest, project: Project, form: EndpointForm, **more: Any) -> HttpResponse:
+def _form_page(request: PersonRequest, project: Project, form: EndpointForm, **more: Any) -> HttpResponse:
     status = 422 if form.is_bound else 200
     if form.is_bound:
         form.refuse_key()
@@ -79,5 +79,5 @@ def _form_page(request: HttpRequest, project: Project, form: EndpointForm, **mor
     return render(request, "evaluation/endpoint.html", context, status=status)
 
 
-def _context(request: HttpRequest, project: Project) -> dict[str, Any]:
+def _context(request: PersonRequest, project: Project) -> dict[str, Any]:
     return {"project": project, "nav": project_nav(project, request.user, "runs")}

@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
@@ -17,7 +17,7 @@ from annotate.answers import fields_from_json
 from annotate.exceptions import WorkNotPossible
 from annotate.models import Person, Project
 from annotate.services.heartbeats import last_heard
-from annotate.views.doors import project_read_by, project_run_by, signed_in
+from annotate.views.doors import PersonRequest, View, project_read_by, project_run_by, signed_in
 from annotate.views.navigation import project_nav, role_in
 from config.bells import ring
 from evaluation.models import Prediction, Run
@@ -45,7 +45,7 @@ WORDS = dict(Prediction.State.choices)
 @require_safe
 @never_cache
 @signed_in
-def runs(request: HttpRequest, slug: str) -> HttpResponse:
+def runs(request: PersonRequest, slug: str) -> HttpResponse:
     project = project_read_by(request.user, slug)
     rows = Run.objects.visible_to(request.user).filter(project=project).order_by("-pk")
     listed = list(rows.select_related("endpoint", "item_set", "exemplar_set")[:MAX_LISTED])
@@ -62,7 +62,7 @@ def runs(request: HttpRequest, slug: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 @signed_in
-def run_new(request: HttpRequest, slug: str) -> HttpResponse:
+def run_new(request: PersonRequest, slug: str) -> HttpResponse:
     project = project_run_by(request.user, slug)
     form = RunForm(request.POST or None, project=project)
     if request.method == "POST" and form.is_valid():
@@ -81,7 +81,7 @@ def run_new(request: HttpRequest, slug: str) -> HttpResponse:
 @require_safe
 @never_cache
 @signed_in
-def run(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
+def run(request: PersonRequest, slug: str, run_id: int) -> HttpResponse:
     project, row = _run_read_by(request.user, slug, run_id)
     context = _run_context(request, project, row)
     return render(request, "evaluation/run.html", context | _table(request, row, context["progress"].counts))
@@ -90,7 +90,7 @@ def run(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
 @require_safe
 @never_cache
 @signed_in
-def run_moving(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
+def run_moving(request: PersonRequest, slug: str, run_id: int) -> HttpResponse:
     """The part of a run's page that moves; when the run has come to a halt, the page loads itself once more."""
     project, row = _run_read_by(request.user, slug, run_id)
     if request.headers.get("HX-Request") != "true":
@@ -103,7 +103,7 @@ def run_moving(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
 @require_safe
 @never_cache
 @signed_in
-def run_prompts(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
+def run_prompts(request: PersonRequest, slug: str, run_id: int) -> HttpResponse:
     """Five rendered prompts: a fragment of the run's page, and a page of its own without scripts."""
     from evaluation.services import prompting  # Jinja2: only where prompts are shown
 
@@ -123,7 +123,7 @@ def run_prompts(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
 @require_safe
 @never_cache
 @signed_in
-def prediction(request: HttpRequest, slug: str, run_id: int, prediction_id: int) -> HttpResponse:
+def prediction(request: PersonRequest, slug: str, run_id: int, prediction_id: int) -> HttpResponse:
     project, row = _run_read_by(request.user, slug, run_id)
     found = get_object_or_404(row.predictions.select_related("revision__item"), pk=prediction_id)
     context = _context(request, project) | {
@@ -135,12 +135,12 @@ def prediction(request: HttpRequest, slug: str, run_id: int, prediction_id: int)
     return render(request, "evaluation/prediction.html", context)
 
 
-def _step(service: Callable[..., Any], *, rings: bool = False, leaves: bool = False) -> Callable[..., HttpResponse]:
+def _step(service: Callable[..., Any], *, rings: bool = False, leaves: bool = False) -> View:
     """A button of the run's page. rings: for a worker, best effort; the scheduler rings again."""
 
     @require_POST
     @signed_in
-    def view(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
+    def view(request: PersonRequest, slug: str, run_id: int) -> HttpResponse:
         rows = Run.objects.run_by(request.user).filter(project__slug=slug)
         row = get_object_or_404(rows, pk=run_id)
         try:
@@ -172,7 +172,7 @@ def _run_read_by(person: Person | Any, slug: str, run_id: int) -> tuple[Project,
     return row.project, row
 
 
-def _context(request: HttpRequest, project: Project) -> dict[str, Any]:
+def _context(request: PersonRequest, project: Project) -> dict[str, Any]:
     return {
         "project": project,
         "nav": project_nav(project, request.user, "runs"),
@@ -180,7 +180,7 @@ def _context(request: HttpRequest, project: Project) -> dict[str, Any]:
     }
 
 
-def _run_context(request: HttpRequest, project: Project, row: Run) -> dict[str, Any]:
+def _run_context(request: PersonRequest, project: Project, row: Run) -> dict[str, Any]:
     progress = run_progress.progress_of([row])[row.pk]
     return _context(request, project) | {
         "run": row,
@@ -200,7 +200,7 @@ def _outcomes(progress: run_progress.Progress) -> list[dict[str, Any]]:
     ]
 
 
-def _table(request: HttpRequest, row: Run, counts: dict[str, int]) -> dict[str, Any]:
+def _table(request: PersonRequest, row: Run, counts: dict[str, int]) -> dict[str, Any]:
     chosen = request.GET.get("outcome", "")
     outcome = chosen if chosen in WORDS else ""
     # Anything but digits is a link somebody mended by hand: begin at the beginning.

@@ -99,6 +99,8 @@ def ends(run: Run, seconds: float = 60) -> bool:
 
 
 def test_kill_9_while_calls_are_in_flight_repeats_those_and_nothing_else(started, server, log, draft, admin):
+    # Short, so that the second worker need not wait long; long enough for a busy machine to renew its claims.
+    started.environment["GOLDPANEL_CLAIM_SECONDS"] = "6"
     # The sentinel: the server is still busy with this one when the worker dies.
     slow = {"contains": "run 9 true", "times": 1, "behaviour": {"text": "Yes", "latency_ms": 4000}}
     server.play(slow, text="Yes", latency_ms=150)

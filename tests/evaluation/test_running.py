@@ -15,6 +15,7 @@ from django.utils import timezone
 from annotate.exceptions import WorkNotPossible
 from annotate.models import Event, Item, ItemSet, Project, Stage
 from evaluation.models import Call, Prediction, Run
+from evaluation.prompts import STRATEGIES, RenderFailure
 from evaluation.services import answering, prompting, running
 from tests.factories import (
     SHORT_ANSWER,
@@ -56,21 +57,19 @@ def started(items: int | ItemSet = 3, *, stage: Stage | None = None, **fields: A
     item_set = items if isinstance(items, ItemSet) else make_item_set(stage.project, claims(stage.project, items))
     endpoint = fields.pop("endpoint", None) or make_endpoint(stage.project, model="seeded_random")
     admin = make_member(stage.project, "admin")
-    run = running.create_run(
-        **{
-            "project": stage.project,
-            "by": admin,
-            "name": "run",
-            "item_set": item_set,
-            "stage_version": stage.versions.get(is_current=True),
-            "endpoint": endpoint,
-        }
-        | fields
-    )
+    values: dict[str, Any] = {
+        "project": stage.project,
+        "by": admin,
+        "name": "run",
+        "item_set": item_set,
+        "stage_version": stage.versions.get(is_current=True),
+        "endpoint": endpoint,
+    }
+    run = running.create_run(**values | fields)
     return running.start_run(run=run, by=admin)
 
 
-def asking_server(server: Running, items: int = 3, *, stage: Stage | None = None, **limits: Any) -> Run:
+def asking_server(server: Running, items: int | ItemSet = 3, *, stage: Stage | None = None, **limits: Any) -> Run:
     stage = stage or make_stage(make_project())
     endpoint = make_endpoint(
         stage.project,
@@ -191,7 +190,7 @@ def test_a_model_sees_what_people_are_shown_and_never_the_gold_label(server):
         [["question", "Who built it?"], ["hint", "hidden-from-people"]],
         gold={"answer": ["the-gold-answer"]},
     )
-    run = asking_server(server, make_item_set(stage.project, [item]), stage=stage)  # type: ignore[arg-type]
+    run = asking_server(server, make_item_set(stage.project, [item]), stage=stage)
     work(run)
     sent = str(Call.objects.get(prediction__run=run).messages)
     assert "Who built it?" in sent
@@ -306,7 +305,7 @@ def test_a_prompt_that_cannot_be_rendered_is_an_error_of_that_item_alone(monkeyp
     render = answering.render_items
 
     def second_fails(*arguments: Any) -> list[Any]:
-        return [prompting.RenderFailure("too long") if n == 1 else chat for n, chat in enumerate(render(*arguments))]
+        return [RenderFailure("too long") if n == 1 else chat for n, chat in enumerate(render(*arguments))]
 
     monkeypatch.setattr(answering, "render_items", second_fails)
     work(run)
@@ -713,6 +712,4 @@ def test_the_first_prompts_can_be_read_before_the_start_and_are_those_that_are_s
 
 
 def test_the_strategies_offered_are_those_there_are():
-    from evaluation.prompts import STRATEGIES
-
     assert set(running.STRATEGIES) == set(STRATEGIES)
