@@ -116,6 +116,14 @@ watchSending({
   onRefused: () => shown.draft?.resume(),
 });
 
+// When the server is quick, the second half of a double click falls on the next item's button: it neither sends that
+// item nor takes the focus from its first field.
+for (const name of ["mousedown", "click"]) {
+  document.addEventListener(name, (event) => {
+    if (event.detail > 1 && event.target.closest("#submit-answer")) event.preventDefault();
+  }, { capture: true });
+}
+
 // After settling: ids are in place, and the swap is over for htmx too.
 document.body.addEventListener("htmx:afterSettle", () => {
   if (itemNow() !== shown?.item) show({ isFirst: false });

@@ -10,8 +10,10 @@ from playwright.sync_api import BrowserContext, ConsoleMessage, Request, Respons
 # The event also tells of violations that never reach the console.
 REPORT_VIOLATIONS = """document.addEventListener("securitypolicyviolation", (event) =>
   window.reportViolation(`${event.violatedDirective} refused ${event.blockedURI} in ${event.sourceFile}`))"""
-# Chromium's own words for a failed request, which is counted as one already.
-FAILED_REQUEST = re.compile(r"^Failed to load resource: ")
+# Chromium's and htmx's own words for a failed request, which is counted as one already.
+FAILED_REQUEST = re.compile(
+    r"^(Failed to load resource: |Response Status Error Code |htmx:(afterRequest|sendError|timeout|sendAbort)\b)"
+)
 
 
 class Faults:

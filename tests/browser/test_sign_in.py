@@ -14,7 +14,7 @@ from playwright.sync_api import expect
 from annotate.codes import code_digest
 from annotate.models import Invite, Membership, Person, SignInFailure
 from annotate.services import people
-from tests.factories import make_item, make_member, make_project, make_stage, make_stage_item, make_staff
+from tests.factories import make_item, make_member, make_project, make_staff, make_stage, make_stage_item
 
 pytestmark = pytest.mark.browser
 
@@ -40,9 +40,7 @@ def make_annotator_with_code(project) -> Person:
     return person
 
 
-def test_a_code_opens_the_site_also_in_small_letters_without_dashes_and_with_an_o_for_the_zero(
-    site, page, project
-):
+def test_a_code_opens_the_site_also_in_small_letters_without_dashes_and_with_an_o_for_the_zero(site, page, project):
     person = make_annotator_with_code(project)
     page.goto("/")
     expect(page).to_have_url(f"{site}/sign-in/?next=/")
@@ -96,9 +94,7 @@ def test_an_invitation_is_taken_by_pressing_not_by_looking_and_gives_a_code_that
     site, page, new_context, project
 ):
     admin = make_member(project, "admin")
-    invite, token = people.make_invite(
-        project=project, by=admin, max_uses=1, expires_at=timezone.now() + timedelta(days=1)
-    )
+    _, token = people.make_invite(project=project, by=admin, max_uses=1, expires_at=timezone.now() + timedelta(days=1))
     page.goto(reverse("join", args=[token]))
     expect(page.get_by_role("heading", name="Sea and sky")).to_be_visible()
     assert Invite.objects.get().uses == 0
@@ -123,7 +119,7 @@ def test_an_invitation_is_taken_by_pressing_not_by_looking_and_gives_a_code_that
 
 
 def test_an_invitation_that_was_used_up_says_so(page, project, faults):
-    invite, token = people.make_invite(
+    _, token = people.make_invite(
         project=project, by=make_member(project, "admin"), expires_at=timezone.now() + timedelta(days=1)
     )
     people.accept_invite(token=token)

@@ -7,27 +7,12 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from annotate.models import Annotation, Assignment, Participation, Stage
+from annotate.models import Annotation, Assignment, Participation
+from tests.browser.queues import COLD, LARGE, SALTY, answers_of, make_queue
 from tests.browser.visitors import NARROW
 from tests.factories import SHORT_ANSWER, make_item, make_member, make_project, make_stage, make_stage_item
 
 pytestmark = pytest.mark.browser
-
-SALTY, COLD, LARGE = "Is the sea salty?", "Is the moon cold?", "Is the sun large?"
-
-
-def make_queue(*questions: str, **fields) -> Stage:
-    """An open stage that hands out these questions in this order."""
-    stage = make_stage(make_project(), **{"order": "sequential", "title": "Is it so?"} | fields)
-    for question in questions:
-        make_stage_item(stage, make_item(stage.project, [["question", question]]))
-    return stage
-
-
-def answers_of(person) -> list[dict]:
-    """What counts of this person's answers, in the order they were given."""
-    given = Annotation.objects.filter(assignment__person=person, is_current=True)
-    return [annotation.answer for annotation in given.order_by("assignment__leased_at", "pk")]
 
 
 def test_a_whole_stage_is_answered_with_keys_alone_and_without_leaving_the_page(at_work):
