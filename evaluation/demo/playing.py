@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import astuple, dataclass, field
 
 from evaluation.demo.browser import Browser, Form, Page, PageMissing
-from evaluation.demo.sample_people import Reply, reply
+from evaluation.demo.sample_people import CHANGED, Reply, reply
 from evaluation.demo.sign_ins import SignIn
 
 # More pages than this for one stage would be a page that never ends.
@@ -25,13 +26,18 @@ class Played:
 
 @dataclass
 class Player:
-    """One sample person. number: 0, 1 or 2, which decides what they get wrong; gold: item -> acceptable answers."""
+    """One sample person.
+
+    number: 0, 1 or 2, which decides what they get wrong. gold: item -> acceptable answers. changes: the item whose
+    answer this person changes right after giving it.
+    """
 
     number: int
     sign_in: SignIn
     base_url: str
     gold: Mapping[str, Sequence[str]]
-    played: Played
+    changes: str = ""
+    played: Played = field(default_factory=Played)
     browser: Browser = field(init=False)
 
     def __post_init__(self) -> None:
@@ -66,17 +72,15 @@ class Player:
             return self.browser.send(page, page.form_to("/skip/"), {"reason": does.skip_reason, "note": does.skip_note})
         self.played.answered += 1
         form = page.form_to("/submit/")
-        return self.browser.send(page, form, _filled(form, does))
+        following = self.browser.send(page, form, _filled(form, does))
+        return self.change_last(following) if page.item_id == self.changes else following
 
     def answer_late(self, page: Page) -> Page:
-        """Send the form of a page whose lease has run out meanwhile, whatever it takes to have an answer."""
+        """Send the form of a page whose lease has run out meanwhile."""
         self.played.late += 1
         self.played.answered += 1
         form = page.form_to("/submit/")
-        does = self._reply(page)
-        if does.skip_reason:
-            does = Reply(self.gold[page.item_id][0], active_seconds=30)
-        return self.browser.send(page, form, _filled(form, does))
+        return self.browser.send(page, form, _filled(form, self._reply(page)))
 
     def change_last(self, page: Page) -> Page:
         """Change the last answer to one that differs; the page says where."""
@@ -112,29 +116,28 @@ def play(
     gold: Mapping[str, Mapping[str, Sequence[str]]],
     until_lease_is_over: Callable[[Page], None],
 ) -> Played:
-    """The three annotators do everything there is in both stages. gold: path of a stage's work page -> item -> answers.
+    """The three annotators do everything there is, at the same time. gold: a stage's work page -> item -> answers.
 
-    until_lease_is_over: called with the page that the first one leaves lying; it returns when the lease has run out.
+    The first one leaves an item lying and answers it late; until_lease_is_over is called with its page and returns
+    when the lease has run out. The second one changes an answer. Which items these are does not depend on the order in
+    which items come, so that the figures are the same every time.
     """
-    played = Played()
     everything = {item: answers for stage in gold.values() for item, answers in stage.items()}
-    first, *others = [Player(number, sign_in, base_url, everything, played) for number, sign_in in enumerate(sign_ins)]
-    left_lying: Page | None = None
-    first.enter()
-    last_stage = list(gold)[-1]
-    page = first.open(last_stage)
-    if page.data.get("state") == "open":
-        left_lying = page
-        until_lease_is_over(page)
-    for player in others:
+    players = [Player(number, sign_in, base_url, everything) for number, sign_in in enumerate(sign_ins)]
+    for player in players:
         player.enter()
-        for number, work_url in enumerate(gold):
-            before = played.answered
-            end = player.work_through(work_url)
-            if number == 0 and player is others[0] and played.answered > before:
-                player.change_last(end)
-    if left_lying is not None:
-        first.answer_late(left_lying)
-    for work_url in gold:
-        first.work_through(work_url)
-    return played
+    late, changing, *_ = players
+    changing.changes = CHANGED
+    left_lying = late.open(list(gold)[-1])
+    if left_lying.data.get("state") == "open":
+        until_lease_is_over(left_lying)
+        late.answer_late(left_lying)
+
+    def at_work(player: Player) -> None:
+        for work_url in gold:
+            player.work_through(work_url)
+
+    with ThreadPoolExecutor(max_workers=len(players)) as together:
+        for done in [together.submit(at_work, player) for player in players]:
+            done.result()
+    return Played(*(sum(numbers) for numbers in zip(*(astuple(player.played) for player in players), strict=True)))

@@ -13,6 +13,8 @@ SEED = 2024
 # The share of labels that each of the three has right, and of short answers.
 SKILL = ((0.93, 0.88), (0.86, 0.82), (0.78, 0.74))
 SKIPPED = 0.03
+# The item whose answer the second of them changes.
+CHANGED = "geo-02"
 SKIP_REASONS = (
     ("cannot_tell", "I do not know anything about this."),
     ("ambiguous", "One could read it both ways."),

@@ -55,6 +55,8 @@ STAGES: dict[str, dict[str, Any]] = {
     },
     TABLES: {
         "kind": Stage.Kind.ANSWER,
+        # The questions of one table follow one another, so that it is read once.
+        "order": Stage.Order.SEQUENTIAL,
         "title": "Questions about tables",
         "instruction": "Everything you need is in the table.",
         "shown_keys": ["question", "table"],
