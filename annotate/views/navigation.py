@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypedDict
 
-from django.urls import get_resolver, reverse
+from django.urls import reverse
 
 from annotate.models import Membership, Person, Project
 from annotate.querysets import READING_ROLES, RUNNING_ROLES
@@ -35,13 +35,8 @@ def project_nav(project: Project, person: Person, current: str) -> list[Place]:
     return [
         {"label": label, "url": reverse(url_name, args=[project.slug]), "current": name == current}
         for name, label, url_name, roles in PLACES
-        if role in roles and _is_served(url_name)
+        if role in roles
     ]
-
-
-def _is_served(url_name: str) -> bool:
-    """Whether some app answers at this name: the human side works without the model side's pages."""
-    return url_name in get_resolver().reverse_dict
 
 
 def role_in(project: Project, person: Person) -> str:
