@@ -28,6 +28,11 @@ class Side:
     scores: Mapping[str, Floats]
     outcomes: Mapping[str, int]
 
+    @property
+    def asked_items(self) -> Bools:
+        """Shape (n_items,): items with gold that at least one of them was asked about."""
+        return np.asarray(self.offered.any(axis=1), dtype=bool)
+
 
 @dataclass(frozen=True)
 class RunSide(Side):

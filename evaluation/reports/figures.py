@@ -20,6 +20,7 @@ from evaluation.stats import (
     Coefficient,
     Estimate,
     Interval,
+    MeanPerson,
     Ratings,
     all_coefficients,
     count_missing_as_wrong,
@@ -140,22 +141,19 @@ def all_figures(
 def accuracy_figures(comparison: Comparison, *, scorer: str, bootstrap: Bootstrap) -> list[Figure]:
     """Mean person, pooled answers, vote of k and every run, by both denominators."""
     people = comparison.people
-    found = _mean_figures(comparison, people, PEOPLE_MEAN, scorer=scorer, bootstrap=bootstrap)
-    pooled = mean_person(
-        people.scores[scorer], offered=people.offered, roots=comparison.roots, bootstrap=bootstrap
-    ).pooled
-    found.append(_from_estimate("accuracy", PEOPLE_POOLED, scorer, pooled, denominator="answered"))
-    answered_by_people = people.offered.any(axis=1)
-    votes = vote_of_k(
-        people.labels, people.scores[scorer], scorable=answered_by_people, roots=comparison.roots, bootstrap=bootstrap
-    )
-    n_answers = int(((people.labels >= 0) & answered_by_people[:, np.newaxis]).sum())
+    means = _means(comparison, people, PEOPLE_MEAN, scorer=scorer, bootstrap=bootstrap)
+    found = _mean_figures(PEOPLE_MEAN, scorer, means)
+    found.append(_from_estimate("accuracy", PEOPLE_POOLED, scorer, means.pooled, denominator="answered"))
+    asked = people.asked_items
+    votes = vote_of_k(people.labels, people.scores[scorer], scorable=asked, roots=comparison.roots, bootstrap=bootstrap)
+    n_answers = int(((people.labels >= 0) & asked[:, np.newaxis]).sum())
     row = replace(PEOPLE_VOTE, label=f"People, vote of {_votes_words(votes.votes_per_item)}")
     for denominator, estimate in (("all", votes.all_items), ("answered", votes.resolved)):
         figure = _from_estimate("accuracy", row, scorer, estimate, denominator=denominator)
         found.append(replace(figure, n=n_answers, n_people=len(people.names)))
     for run in comparison.runs:
-        found += _mean_figures(comparison, run, run_row(run), scorer=scorer, bootstrap=bootstrap)
+        row = run_row(run)
+        found += _mean_figures(row, scorer, _means(comparison, run, row, scorer=scorer, bootstrap=bootstrap))
     return found
 
 
@@ -165,7 +163,7 @@ def macro_f1_figures(comparison: Comparison, *, bootstrap: Bootstrap) -> list[Fi
     n_classes = len(comparison.classes)
     n_several = int((comparison.has_gold & (comparison.gold_classes < 0)).sum())
     note = f"{n_several} items with several gold labels left out" if n_several else ""
-    asked = comparison.people.offered.any(axis=1, keepdims=True)
+    asked = comparison.people.asked_items[:, np.newaxis]
     winners = majority_votes(comparison.people.labels).winners[:, np.newaxis]
     columns = [(row, side.labels, side.offered) for side, row in _sides(comparison)]
     columns.insert(1, (PEOPLE_VOTE, winners, asked))
@@ -294,7 +292,8 @@ def breakdown_figures(comparison: Comparison, *, scorer: str, bootstrap: Bootstr
                 if n_items < MIN_STRATUM_ITEMS:
                     figure = _few(row, scorer, n_items)
                 else:
-                    figure = _mean_figures(part, side, row, scorer=scorer, bootstrap=bootstrap)[0]
+                    means = _means(part, side, row, scorer=scorer, bootstrap=bootstrap)
+                    figure = _mean_figures(row, scorer, means)[0]
                 yield replace(figure, section="breakdown", stratum=name, stratum_value=value, is_exploratory=True)
 
 
@@ -325,9 +324,9 @@ def _sides(comparison: Comparison) -> list[tuple[Side, Row]]:
     return [(comparison.people, PEOPLE_MEAN), *((run, run_row(run)) for run in comparison.runs)]
 
 
-def _mean_figures(comparison: Comparison, side: Side, row: Row, *, scorer: str, bootstrap: Bootstrap) -> list[Figure]:
-    """The mean over the columns of a side, over all that was offered and over what was answered."""
-    means = mean_person(
+def _means(comparison: Comparison, side: Side, row: Row, *, scorer: str, bootstrap: Bootstrap) -> MeanPerson:
+    """The mean over the columns of a side: people, or the repeats of a run."""
+    return mean_person(
         side.scores[scorer],
         offered=side.offered,
         roots=comparison.roots,
@@ -335,6 +334,10 @@ def _mean_figures(comparison: Comparison, side: Side, row: Row, *, scorer: str, 
         bootstrap=bootstrap,
         voices="people" if row.who == "people" else "repeats",
     )
+
+
+def _mean_figures(row: Row, scorer: str, means: MeanPerson) -> list[Figure]:
+    """Over all that was offered, and over what was answered."""
     by_all = [mean.all_items for mean in means.per_person]
     by_answered = [mean.answered for mean in means.per_person]
     n_missing = means.answered.n_left_out

@@ -64,7 +64,7 @@ def _people(report: Report, unit: int, captions: Mapping[str, str]) -> list[dict
         found.append(
             {
                 "name": people["pseudonyms"][row["person"]],
-                "answer": captions.get(value, value),
+                "answer": _as_read(value, captions),
                 "explanations": [str(text) for text in answer.values() if text not in (None, "")],
                 "flag_note": annotation.get("flag_note", ""),
                 "outcome": row["outcome"],
@@ -93,7 +93,7 @@ def _models(report: Report, unit: int, captions: Mapping[str, str]) -> list[dict
                 "run": run["run"],
                 "name": run["name"],
                 "repeat": row["repeat"] + 1 if run["repeats"] > 1 else None,
-                "answer": captions.get(value, value),
+                "answer": _as_read(value, captions),
                 "completion": _excerpt(completions.get(row["prediction"], ""), value),
                 "outcome": row["outcome"],
                 "note": prediction.get("note", ""),
@@ -118,6 +118,10 @@ def _captions(fields: list[dict[str, Any]], name: str) -> dict[str, str]:
     """What people read for each option's value."""
     found = [field for field in fields if field["name"] == name]
     return {option["value"]: option["caption"] for field in found for option in field.get("options") or []}
+
+
+def _as_read(value: Any, captions: Mapping[str, str]) -> str | None:
+    return None if value is None else captions.get(value, str(value))
 
 
 def _excerpt(completion: str, answer: object) -> str:

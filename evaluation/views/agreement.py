@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
-from annotate.views.doors import project_read_by, signed_in
+from annotate.views.doors import PersonRequest, project_read_by, signed_in
 from annotate.views.navigation import project_nav
 from evaluation.services import agreement
 
@@ -17,14 +17,14 @@ from evaluation.services import agreement
 @never_cache
 @vary_on_headers("HX-Request")
 @signed_in
-def agreement_now(request: HttpRequest, slug: str) -> HttpResponse:
+def agreement_now(request: PersonRequest, slug: str) -> HttpResponse:
     project = project_read_by(request.user, slug)
     context = {
         "project": project,
         "stages": agreement.agreement_now(project=project),
         "comparison": agreement.last_comparison(project=project),
     }
-    if request.headers.get("HX-Request"):
+    if request.htmx:
         return render(request, "evaluation/partials/agreement_now.html", context)
     context["nav"] = project_nav(project, request.user, "project")
     return render(request, "evaluation/agreement.html", context)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import messages
-from django.http import FileResponse, HttpRequest, HttpResponse
+from django.http import FileResponse, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from annotate.exceptions import WorkNotPossible
 from annotate.models import ItemSet, Person, Project
 from annotate.services.heartbeats import last_heard
-from annotate.views.doors import project_read_by, project_run_by, signed_in
+from annotate.views.doors import PersonRequest, project_read_by, project_run_by, signed_in
 from annotate.views.navigation import project_nav, role_in
 from evaluation.models import Report, Run
 from evaluation.report_forms import ReportForm
@@ -29,7 +29,7 @@ _ENDED = (Report.State.DONE, Report.State.FAILED, Report.State.CANCELLED)
 @require_safe
 @never_cache
 @signed_in
-def reports(request: HttpRequest, slug: str) -> HttpResponse:
+def reports(request: PersonRequest, slug: str) -> HttpResponse:
     project = project_read_by(request.user, slug)
     rows = Report.objects.visible_to(request.user).filter(project=project).defer(*_LARGE)
     context = _context(request, project) | {
@@ -42,7 +42,7 @@ def reports(request: HttpRequest, slug: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 @signed_in
-def report_new(request: HttpRequest, slug: str) -> HttpResponse:
+def report_new(request: PersonRequest, slug: str) -> HttpResponse:
     project = project_run_by(request.user, slug)
     form = ReportForm(request.POST or None, project=project, initial=_suggested(project))
     if request.method == "POST" and form.is_valid():
@@ -60,7 +60,7 @@ def report_new(request: HttpRequest, slug: str) -> HttpResponse:
 @require_safe
 @never_cache
 @signed_in
-def report(request: HttpRequest, slug: str, report_id: int) -> HttpResponse:
+def report(request: PersonRequest, slug: str, report_id: int) -> HttpResponse:
     project, row = _report_read_by(request.user, slug, report_id)
     context = _context(request, project) | {"report": row}
     if row.state == Report.State.DONE:
@@ -71,10 +71,10 @@ def report(request: HttpRequest, slug: str, report_id: int) -> HttpResponse:
 @require_safe
 @never_cache
 @signed_in
-def report_progress(request: HttpRequest, slug: str, report_id: int) -> HttpResponse:
+def report_progress(request: PersonRequest, slug: str, report_id: int) -> HttpResponse:
     """The part of the waiting page that moves; once the report has ended, the page loads itself again."""
     project, row = _report_read_by(request.user, slug, report_id)
-    if not request.headers.get("HX-Request"):
+    if not request.htmx:
         return redirect("report", slug, report_id)
     if row.state in _ENDED:
         return HttpResponse(status=204, headers={"HX-Refresh": "true"})
@@ -84,7 +84,7 @@ def report_progress(request: HttpRequest, slug: str, report_id: int) -> HttpResp
 
 @require_POST
 @signed_in
-def report_cancel(request: HttpRequest, slug: str, report_id: int) -> HttpResponse:
+def report_cancel(request: PersonRequest, slug: str, report_id: int) -> HttpResponse:
     row = _report_run_by(request.user, slug, report_id)
     try:
         reporting.cancel_report(report=row, by=request.user)
@@ -95,7 +95,7 @@ def report_cancel(request: HttpRequest, slug: str, report_id: int) -> HttpRespon
 
 @require_POST
 @signed_in
-def report_again(request: HttpRequest, slug: str, report_id: int) -> HttpResponse:
+def report_again(request: PersonRequest, slug: str, report_id: int) -> HttpResponse:
     row = _report_run_by(request.user, slug, report_id)
     try:
         reporting.remake_report(report=row, by=request.user)
@@ -107,7 +107,7 @@ def report_again(request: HttpRequest, slug: str, report_id: int) -> HttpRespons
 @require_safe
 @never_cache
 @signed_in
-def report_file(request: HttpRequest, slug: str, report_id: int, name: str) -> HttpResponseBase:
+def report_file(request: PersonRequest, slug: str, report_id: int, name: str) -> HttpResponseBase:
     """One of the files made with the report, always as an attachment; an <img> shows a chart all the same."""
     project, row = _report_read_by(request.user, slug, report_id)
     stored = get_object_or_404(row.files.visible_to(request.user), name=name)
@@ -131,7 +131,7 @@ def _report_run_by(person: Person | Any, slug: str, report_id: int) -> Report:
     return get_object_or_404(Report.objects.run_by(person).defer(*_LARGE), project__slug=slug, pk=report_id)
 
 
-def _context(request: HttpRequest, project: Project) -> dict[str, Any]:
+def _context(request: PersonRequest, project: Project) -> dict[str, Any]:
     return {
         "project": project,
         "nav": project_nav(project, request.user, "reports"),

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import urlencode
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from annotate.views.doors import project_read_by, signed_in
+from annotate.views.doors import PersonRequest, project_read_by, signed_in
 from annotate.views.navigation import project_nav
 from evaluation.models import Report
 from evaluation.reports.side_by_side import FILTERS, SORTS, cases, choose, strata
@@ -21,7 +21,7 @@ from evaluation.services.side_by_side import item_side_by_side
 @require_safe
 @never_cache
 @signed_in
-def side_by_side(request: HttpRequest, slug: str) -> HttpResponse:
+def side_by_side(request: PersonRequest, slug: str) -> HttpResponse:
     project = project_read_by(request.user, slug)
     context: dict[str, Any] = {"project": project, "nav": project_nav(project, request.user, "side-by-side")}
     done = Report.objects.visible_to(request.user).filter(project=project, state=Report.State.DONE)
@@ -65,11 +65,11 @@ class _Choice:
         self.sort, self.runs, self.at = sort, runs, at
 
     @classmethod
-    def read(cls, request: HttpRequest, report: Report) -> _Choice:
+    def read(cls, request: PersonRequest, report: Report) -> _Choice:
         given = request.GET
-        known = [run["run"] for run in report.matrices["runs"]]
+        known: list[int] = [run["run"] for run in report.matrices["runs"]]
         asked = {int(run) for run in given.getlist("run") if run.isdecimal() and len(run) < 19}
-        primary = [report.primary_run_id] if report.primary_run_id in known else known[:1]
+        primary = [run for run in known if run == report.primary_run_id] or known[:1]
         name, _, value = given.get("stratum", "").partition("=")
         at = given.get("at", "")
         return cls(
