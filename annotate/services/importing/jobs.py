@@ -1,0 +1,427 @@
+"""The life of an import: uploaded as a draft, mapped, started, run by a worker, then done or refused as a whole."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from time import monotonic
+from typing import Any, BinaryIO
+
+from django.core.files.base import File
+from django.db import transaction
+from django.db.models.functions import Now
+
+from annotate import events
+from annotate.exceptions import ImportRefused, WorkNotPossible, WorkTaken
+from annotate.models import BackgroundWork, ImportJob, Person, Project, Stage, StoredFile
+from annotate.services.background import beat, claim_work, end_work, holding
+from annotate.services.files import store_file
+from annotate.services.importing import comparing, storing
+from annotate.services.importing.options import ImportOptions, Join, mapping_of, options_of
+from annotate.services.importing.problems import refusal
+from annotate.services.importing.reading import (
+    DraftReader,
+    check_mapping,
+    fit_to_stage,
+    join_columns,
+    label_fields,
+    missing_keys,
+    records_of,
+    sample_of,
+    tables_of,
+)
+from annotate.services.importing.staging import Staging, staging
+from annotate.sources.blocks import plain_text
+from annotate.sources.decoding import ENCODINGS
+from annotate.sources.detect import Detected, detect
+from annotate.sources.errors import MappingError, SourceError
+from annotate.sources.guessing import guess_mapping
+from annotate.sources.joined import Tables, join_tables
+from annotate.sources.mapping import Mapping
+
+logger = logging.getLogger(__name__)
+
+STATE = BackgroundWork.State
+# Progress is told in kilobytes of the file: a column of 32 bits holds those of any file.
+KB = 1_000
+SECONDS_BETWEEN_BEATS = 1.0
+
+
+def draft_import(
+    *,
+    project: Project,
+    by: Person | None,
+    file: File[Any],
+    name: str,
+    stage: Stage | None = None,
+    tables: File[Any] | None = None,
+    tables_name: str = "",
+    join_column: str | None = None,
+    source: Detected | None = None,
+) -> ImportJob:
+    """Keep the file, and the tables its records refer to, with a first proposal of how to read it.
+
+    Raises ImportRefused, keeping nothing, for what is no text, and for tables that cannot be read.
+    """
+    detected = source or _detected(file, name)
+    kept = [_kept(project, file, name)]
+    try:
+        if tables is not None:
+            kept.append(_kept(project, tables, tables_name or "tables"))
+        job = ImportJob(
+            project=project,
+            stage=stage,
+            source=kept[0],
+            joined=kept[1] if tables is not None else None,
+            created_by=by,
+            state=STATE.DRAFT,
+            due_at=None,
+            n_total=_in_kb(kept[0].n_bytes),
+        )
+        options, mapping = propose(job, ImportOptions(detected), join_column=join_column)
+    except ImportRefused:
+        for stored in kept:
+            _forget(stored)
+        raise
+    job.options, job.mapping = options.to_json(), mapping.to_json()
+    job.save()
+    return job
+
+
+def propose(job: ImportJob, options: ImportOptions, *, join_column: str | None = None) -> tuple[ImportOptions, Mapping]:
+    """How the job's file might be joined and what its columns might mean, for a person to confirm or change.
+
+    A file that cannot be read at all gets a mapping without content; the preview says why.
+    """
+    plain = replace(options, join=None)
+    tables = tables_of(job, options)
+    with records_of(job, plain) as (file, records):
+        sample = sample_of(file, records)
+    found = sample.records
+    join = None
+    if tables is not None:
+        join = _join(options, tables, sample.columns, join_columns(found, tables), join_column)
+    if tables is not None and join is not None:
+        # Those without a table are told by the preview; the others tell what the columns mean.
+        known = [record for record in found if tables.get(_text(record.values, join.column)) is not None]
+        found = list(join_tables(known, tables, column=join.column, key=join.key))
+    columns = [*sample.columns, join.key] if join else sample.columns
+    mapping = guess_mapping(columns, found, label_fields(job.stage), join_column=join.column if join else None)
+    languages = job.project.languages
+    if len(languages) == 1:
+        mapping = replace(mapping, language=languages[0])
+    return replace(options, join=join), fit_to_stage(mapping, job.stage)
+
+
+@transaction.atomic
+def change_draft(*, job: ImportJob, options: ImportOptions, mapping: Mapping, stage: Stage | None) -> ImportJob:
+    """Keep how a person wants the file to be read. Raises WorkNotPossible once the import has started."""
+    locked: ImportJob = ImportJob.objects.select_for_update().get(pk=job.pk)
+    if locked.state != STATE.DRAFT:
+        raise WorkNotPossible("This import has started, so its mapping cannot be changed.")
+    locked.options, locked.mapping, locked.stage = options.to_json(), mapping.to_json(), stage
+    locked.save(update_fields=["options", "mapping", "stage"])
+    return locked
+
+
+@transaction.atomic
+def start_import(*, job: ImportJob, by: Person) -> ImportJob:
+    """Put a draft into the queue, and ring for a worker. Raises WorkNotPossible if it is no draft."""
+    from config.bells import ring
+
+    locked = _queued(job)
+    events.record(actor=by, verb="importjob.started", subject=locked, project_id=locked.project_id)
+    transaction.on_commit(lambda: ring(_task(), locked.pk))
+    return locked
+
+
+@transaction.atomic
+def reopen_import(*, job: ImportJob, by: Person) -> ImportJob:
+    """Make an import that was refused or cancelled a draft again, so that its mapping can be changed.
+
+    Labels that were met without a chosen value are added to the mapping, for the page to ask for them.
+    """
+    locked: ImportJob = ImportJob.objects.select_for_update().get(pk=job.pk)
+    if locked.state not in (STATE.FAILED, STATE.CANCELLED):
+        raise WorkNotPossible("Only an import that was refused or cancelled can be opened again.")
+    locked.mapping = _with_labels(mapping_of(locked), locked.report.get("unmapped", {})).to_json()
+    locked.state, locked.due_at, locked.error, locked.report = STATE.DRAFT, None, "", {}
+    locked.attempts, locked.n_done, locked.finished_at = 0, 0, None
+    locked.save()
+    events.record(actor=by, verb="importjob.reopened", subject=locked, project_id=locked.project_id)
+    return locked
+
+
+@transaction.atomic
+def discard_import(*, job: ImportJob) -> None:
+    """Forget a draft and its files. Raises WorkNotPossible once the import has started."""
+    locked: ImportJob = ImportJob.objects.select_for_update().get(pk=job.pk)
+    if locked.state != STATE.DRAFT:
+        raise WorkNotPossible("Only a draft can be discarded.")
+    kept = [stored for stored in (locked.source, locked.joined) if stored is not None]
+    locked.delete()
+    for stored in kept:
+        _forget(stored)
+
+
+def run_import(*, job_id: int) -> None:
+    """Do a queued import if it is due and nobody else does it: all of the file, or nothing and the reasons."""
+    job = claim_work(model=ImportJob, pk=job_id)
+    if job is not None:
+        _run(job)
+
+
+def import_file(
+    *,
+    project: Project,
+    by: Person | None,
+    file: Path | BinaryIO,
+    name: str = "",
+    stage: Stage | None = None,
+    tables: Path | BinaryIO | None = None,
+    tables_name: str = "",
+    join_column: str | None = None,
+    source: Detected | None = None,
+    mapping: Mapping | None = None,
+    new_revisions: bool = False,
+    dry_run: bool = False,
+) -> ImportJob:
+    """Import a file here and now, without a worker; the job with its report.
+
+    name: as people know the file, with its ending; a path has its own. source: how to read it, detected if None.
+    mapping: what the columns mean, guessed if None. dry_run: everything is checked and reported, nothing is kept.
+    Raises ImportRefused with the problems if anything in it is wrong.
+    """
+    with _as_file(file, name) as source_file, _as_file(tables, tables_name) as tables_file:
+        if source_file is None:
+            raise ValueError("a file is needed")
+        job = draft_import(
+            project=project,
+            by=by,
+            file=source_file,
+            name=source_file.name or "items",
+            stage=stage,
+            tables=tables_file,
+            tables_name=(tables_file.name or "") if tables_file else "",
+            join_column=join_column,
+            source=source,
+        )
+    options = replace(options_of(job), new_revisions=new_revisions)
+    job = change_draft(job=job, options=options, mapping=mapping or mapping_of(job), stage=stage)
+    if dry_run:
+        try:
+            job.report = _rehearsed(job)
+        finally:
+            discard_import(job=job)
+        return job
+    with transaction.atomic():
+        # Queued and claimed at once: a worker that is rung by the scheduler must not come first.
+        _queued(job)
+        claimed = claim_work(model=ImportJob, pk=job.pk)
+    if claimed is None:
+        raise WorkNotPossible("The import could not be started.")
+    _run(claimed)
+    job.refresh_from_db()
+    if job.state != STATE.DONE:
+        raise ImportRefused(job.error, job.report.get("problems", []))
+    return job
+
+
+def _run(job: ImportJob) -> None:
+    reader = DraftReader(mapping_of(job), job.stage)
+    try:
+        try:
+            _import(job, reader)
+        except ImportRefused as fault:
+            with holding(job) as held:
+                held.report = _facts(job) | {"problems": fault.problems, "unmapped": reader.unmapped}
+                held.save(update_fields=["report"])
+                end_work(held, error=str(fault))
+    except WorkTaken:
+        logger.info("Import %d was cancelled or taken over; nothing was written.", job.pk)
+
+
+def _import(job: ImportJob, reader: DraftReader) -> None:
+    begun = monotonic()
+    with staging(reader.mapping) as staged:
+        _stage_file(job, reader, staged, tell=True)
+        with holding(job) as held:
+            report, written = _stored(job, reader, by=job.created_by)
+            report["seconds"] = round(monotonic() - begun, 2)
+            held.report, held.item_set, held.n_done = report, written.item_set, held.n_total or 0
+            held.save(update_fields=["report", "item_set", "n_done"])
+            end_work(held)
+
+
+def _rehearsed(job: ImportJob) -> dict[str, Any]:
+    """The report of an import that is taken back."""
+    reader = DraftReader(mapping_of(job), job.stage)
+    with staging(reader.mapping) as staged:
+        _stage_file(job, reader, staged)
+        with transaction.atomic():
+            report, _ = _stored(job, reader, by=job.created_by)
+            transaction.set_rollback(True)
+    return report
+
+
+def _stage_file(job: ImportJob, reader: DraftReader, staged: Staging, *, tell: bool = False) -> None:
+    """Read the whole file. Raises ImportRefused with everything that is wrong with it, WorkTaken when cancelled."""
+    told = monotonic()
+    with records_of(job, options_of(job)) as (file, records):
+        for draft in reader.drafts(records):
+            if staged.add(draft) and tell and monotonic() - told > SECONDS_BETWEEN_BEATS:
+                beat(job, n_done=_in_kb(file.tell()))
+                told = monotonic()
+    staged.finish()
+    reader.check_mapping()
+    if tell:
+        # From here on the page says that the items are being stored: inside one transaction nothing else can be told.
+        beat(job, n_done=job.n_total or 0)
+    if reader.problems.n:
+        reader.problems.add_all(_problems_of(job, reader))
+        raise reader.problems.as_refusal()
+
+
+def _stored(job: ImportJob, reader: DraftReader, *, by: Person | None) -> tuple[dict[str, Any], storing.Written]:
+    """Compare the staged file and write it, inside the caller's transaction. Raises ImportRefused."""
+    options = options_of(job)
+    # Two imports into one project, one after the other: the second must see what the first has written.
+    project = Project.objects.select_for_update(no_key=True).get(pk=job.project_id)
+    _problems_of(job, reader).raise_if_any()
+    compared = {
+        "content_duplicates": comparing.content_duplicates(),
+        "content_known": comparing.content_known(project),
+        "conflicting_gold": comparing.conflicting_gold(project, new_revisions=options.new_revisions),
+    }
+    n_other_details = 0 if options.new_revisions else comparing.n_with_other_details(project)
+    left_out = storing.leave_out_repeats()
+    written = storing.write(job, new_revisions=options.new_revisions, by=by)
+    written.left_out = left_out
+    report = (
+        _facts(job) | written.as_report() | compared | {"warnings": _warnings(job, reader, written, n_other_details)}
+    )
+    return report, written
+
+
+def _problems_of(job: ImportJob, reader: DraftReader) -> Any:
+    return comparing.find_problems(
+        job.project, id_column=reader.mapping.id_column, new_revisions=options_of(job).new_revisions
+    )
+
+
+def _facts(job: ImportJob) -> dict[str, Any]:
+    source = options_of(job).source
+    return {"file": job.source.name, "encoding": ENCODINGS[source.encoding], "encoding_note": source.encoding_note}
+
+
+def _warnings(job: ImportJob, reader: DraftReader, written: storing.Written, n_other_details: int) -> list[str]:
+    warnings = []
+    if missing := missing_keys(reader.mapping, job.stage):
+        warnings.append(f"The stage also shows {', '.join(missing)}, and the file has no column for it.")
+    if n_other_details:
+        warnings.append(
+            f"{n_other_details:,} known items have another language, stratum, group or further column in this file. "
+            "What is stored was kept; import again with new revisions to take over the file's."
+        )
+    if reader.mapping.gold and written.without_gold:
+        warnings.append(f"{written.without_gold:,} items have no gold label in this file.")
+    if written.stayed:
+        warnings.append(
+            f"{written.stayed:,} items of stages stay in their former revision, because people have answered them or "
+            "hold them now."
+        )
+    return warnings
+
+
+def _queued(job: ImportJob) -> ImportJob:
+    locked: ImportJob = ImportJob.objects.select_for_update().get(pk=job.pk)
+    if locked.state != STATE.DRAFT:
+        raise WorkNotPossible("This import has started already.")
+    try:
+        mapping = mapping_of(locked)
+        # Which columns there are is known at the end of the file; what the mapping itself lacks is known now.
+        check_mapping(mapping, mapping.used_columns, locked.stage)
+    except MappingError as fault:
+        raise refusal(fault) from fault
+    ImportJob.objects.filter(pk=locked.pk).update(state=STATE.WAITING, due_at=Now(), attempts=0)
+    locked.refresh_from_db()
+    return locked
+
+
+def _with_labels(mapping: Mapping, labels: dict[str, list[str]]) -> Mapping:
+    gold = tuple(
+        replace(entry, values={**dict.fromkeys(labels.get(entry.column, []), ""), **entry.values})
+        for entry in mapping.gold
+    )
+    return replace(mapping, gold=gold)
+
+
+def _join(
+    options: ImportOptions, tables: Tables, columns: list[str], naming: list[str], asked: str | None
+) -> Join | None:
+    """The join that was asked for, or the column that names most tables. Raises ImportRefused if there is none."""
+    if options.join is not None and options.join.column in columns:
+        return options.join
+    if asked is not None and asked not in columns:
+        raise refusal(MappingError("there is no such column to join the tables by; choose another one.", field=asked))
+    column = asked or next(iter(naming), None)
+    if column is None:
+        if not columns:
+            return None
+        raise ImportRefused(
+            f"Nothing was imported: no column names any of the {len(tables):,} tables. A column of the first file must "
+            "hold their names."
+        )
+    key = next(name for name in ("table", "joined_table", f"table_of_{column}") if name not in columns)
+    return Join(column, key, options.join.id_column if options.join else None)
+
+
+def _detected(file: File[Any], name: str) -> Detected:
+    try:
+        return detect(file, name)
+    except SourceError as fault:
+        raise refusal(fault) from fault
+
+
+def _kept(project: Project, file: File[Any], name: str) -> StoredFile:
+    return store_file(
+        project=project,
+        purpose=StoredFile.Purpose.UPLOAD,
+        name=name,
+        media_type="application/octet-stream",
+        content=file,
+    )
+
+
+def _forget(stored: StoredFile) -> None:
+    """The row now, the bytes when that is certain."""
+    transaction.on_commit(lambda: stored.file.delete(save=False))
+    StoredFile.objects.filter(pk=stored.pk).delete()
+
+
+def _in_kb(n_bytes: int) -> int:
+    return -(-n_bytes // KB)
+
+
+@contextmanager
+def _as_file(file: Path | BinaryIO | None, name: str) -> Iterator[File[Any] | None]:
+    if file is None:
+        yield None
+    elif isinstance(file, Path):
+        with file.open("rb") as opened:
+            yield File(opened, name=name or file.name)
+    else:
+        yield File(file, name=name or getattr(file, "name", "") or "items")
+
+
+def _text(values: list[tuple[str, Any]], column: str) -> str:
+    return plain_text(dict(values).get(column))
+
+
+def _task() -> Any:
+    from annotate.tasks import run_import as task
+
+    return task

@@ -1,0 +1,252 @@
+"""An uploaded file -> item drafts, one after another, with everything that is wrong with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.conf import settings
+
+from annotate.answers import AnswerInvalid, FieldSpec, fields_from_json, get_field_type
+from annotate.exceptions import ImportRefused
+from annotate.models import ImportJob, Stage, StoredFile
+from annotate.services.importing.options import ImportOptions
+from annotate.services.importing.problems import Problems, refusal
+from annotate.sources.blocks import plain_text
+from annotate.sources.errors import MappingError, SourceError, shortened
+from annotate.sources.joined import Tables, join_tables, read_tables
+from annotate.sources.mapping import MAX_ID_CHARS, ItemDraft, Mapping, apply
+from annotate.sources.reading import read_records
+from annotate.sources.records import Limits, Record, columns_of
+
+# What a page or a guess looks at: enough to meet every label of most files, read in a fraction of a second.
+SAMPLE = 2_000
+SAMPLE_BYTES = 8_000_000
+# Labels without a chosen value that a job remembers, so that its page can ask for one.
+MAX_UNMAPPED = 50
+
+
+def limits() -> Limits:
+    return Limits(max_item_bytes=settings.MAX_ITEM_BYTES)
+
+
+@contextmanager
+def opened(stored: StoredFile) -> Iterator[Any]:
+    """The stored file as bytes. Raises ImportRefused if the storage has lost it."""
+    try:
+        file = stored.file.open("rb")
+    except OSError as fault:
+        raise ImportRefused("The uploaded file cannot be opened any more: upload it again.") from fault
+    with file:
+        yield file
+
+
+@contextmanager
+def records_of(job: ImportJob, options: ImportOptions) -> Iterator[tuple[Any, Iterator[Record]]]:
+    """The source file and its records, joined to their tables. Raises ImportRefused for tables that cannot be read."""
+    tables = tables_of(job, options) if options.join else None
+    with opened(job.source) as file:
+        records = read_records(file, options.source, limits())
+        if tables is not None and options.join is not None:
+            records = join_tables(records, tables, column=options.join.column, key=options.join.key)
+        yield file, records
+
+
+def tables_of(job: ImportJob, options: ImportOptions) -> Tables | None:
+    if job.joined is None:
+        return None
+    with opened(job.joined) as file:
+        try:
+            id_column = options.join.id_column if options.join else None
+            return read_tables(file, job.joined.name, id_column=id_column, limits=limits())
+        except SourceError as fault:
+            raise refusal(SourceError(f"In the file of tables: {fault.message}")) from fault
+
+
+def label_fields(stage: Stage | None) -> tuple[FieldSpec, ...]:
+    """The fields of the stage that decide: those whose gold label a file may bring."""
+    if stage is None:
+        return ()
+    return tuple(spec for spec in fields_from_json(stage.versions.get(is_current=True).fields) if spec.decides)
+
+
+def shown_keys(stage: Stage | None) -> list[str]:
+    return list(stage.versions.get(is_current=True).shown_keys) if stage else []
+
+
+@dataclass
+class Sample:
+    """The first records of a file: SAMPLE of them, or less where they are large. `fault` is why reading ended early."""
+
+    records: list[Record]
+    columns: list[str]
+    fault: SourceError | None = None
+    is_whole: bool = False
+
+
+def sample_of(file: Any, records: Iterator[Record]) -> Sample:
+    found: list[Record] = []
+    while len(found) < SAMPLE and (file.tell() < SAMPLE_BYTES or not found):
+        try:
+            record = next(records, None)
+        except SourceError as fault:
+            return Sample(found, columns_of(found), fault, is_whole=True)
+        if record is None:
+            return Sample(found, columns_of(found), is_whole=True)
+        found.append(record)
+    return Sample(found, columns_of(found))
+
+
+class DraftReader:
+    """Reads drafts for one stage and mapping, and keeps what is wrong with the records it meets.
+
+    A record that the mapping cannot read is a problem, and reading goes on: people want to see all of them. A file that
+    cannot be read any further is the last problem.
+    """
+
+    def __init__(self, mapping: Mapping, stage: Stage | None) -> None:
+        self.mapping = mapping
+        self.problems = Problems()
+        self.unmapped: dict[str, list[str]] = {}
+        self._columns: dict[str, None] = {}
+        self._fields = {spec.name: spec for spec in label_fields(stage)}
+        self._stage = stage
+        self._checked: set[tuple[str, str]] = set()
+
+    def drafts(self, records: Iterable[Record]) -> Iterator[ItemDraft]:
+        iterator = iter(records)
+        while True:
+            try:
+                record = next(iterator, None)
+            except SourceError as fault:
+                self.problems.add(fault)
+                return
+            if record is None:
+                return
+            for column, _ in record.values:
+                self._columns[column] = None
+            try:
+                draft = apply(self.mapping, record)
+                self._check_gold(draft)
+                _check_group(draft, self.mapping)
+            except SourceError as fault:
+                self.problems.add(fault)
+                self._remember_labels(record, fault)
+            else:
+                yield draft
+
+    def check_mapping(self) -> None:
+        """Once all was read: JSON records need not have the same columns. Raises ImportRefused."""
+        if not self._columns:
+            return
+        try:
+            check_mapping(self.mapping, self._columns, self._stage)
+        except MappingError as fault:
+            raise refusal(fault) from fault
+
+    def _check_gold(self, draft: ItemDraft) -> None:
+        for name, answers in draft.gold.items():
+            spec = self._fields.get(name)
+            if spec is None:
+                continue
+            for answer in answers:
+                if (name, answer) not in self._checked:
+                    self._check_answer(draft, spec, answer)
+                    # Labels repeat; free answers hardly do, and must not fill the memory.
+                    if spec.options:
+                        self._checked.add((name, answer))
+
+    def _check_answer(self, draft: ItemDraft, spec: FieldSpec, answer: str) -> None:
+        try:
+            get_field_type(spec.type).validate(answer, spec)
+        except AnswerInvalid as fault:
+            column = next(entry.column for entry in self.mapping.gold if entry.field == spec.name)
+            options = ", ".join(option.value for option in spec.options)
+            allowed = f"; its options are {shortened(options, 200)}" if options else f" ({fault.message})"
+            raise SourceError(
+                f"the gold label “{shortened(answer)}” is no answer to the field “{spec.name}”{allowed}. "
+                "Say in the mapping what it stands for, or correct it.",
+                line=draft.line,
+                row=draft.number,
+                field=column,
+            ) from fault
+
+    def _remember_labels(self, record: Record, fault: SourceError) -> None:
+        """Labels that nobody has met in the sample: the mapping page asks for their values next time."""
+        values = dict(record.values)
+        for entry in self.mapping.gold:
+            if entry.column != fault.field or not entry.values:
+                continue
+            cell = values.get(entry.column)
+            known = self.unmapped.setdefault(entry.column, [])
+            for value in cell if isinstance(cell, list) else [cell]:
+                text = plain_text(value).strip()
+                if text and not entry.values.get(text) and text not in known and len(known) < MAX_UNMAPPED:
+                    known.append(text)
+
+
+def check_mapping(mapping: Mapping, columns: Iterable[str], stage: Stage | None) -> None:
+    """Raise MappingError if these columns, or this stage, cannot be served by the mapping."""
+    mapping.check(columns)
+    if stage is None:
+        return
+    shown = shown_keys(stage)
+    if not {entry.key for entry in mapping.content} & set(shown):
+        keys = ", ".join(f"“{shortened(key)}”" for key in shown)
+        raise MappingError(
+            f"The stage “{stage.title}” shows {keys}, and no column has that name: people would see empty items. "
+            "Give a column the name, or change what the stage shows."
+        )
+    names = [spec.name for spec in label_fields(stage)]
+    for entry in mapping.gold:
+        if entry.field not in names:
+            raise MappingError(
+                f"the stage “{stage.title}” has no field “{shortened(entry.field)}” that decides; "
+                f"choose one of {', '.join(names)}.",
+                field=entry.column,
+            )
+
+
+def fit_to_stage(mapping: Mapping, stage: Stage | None) -> Mapping:
+    """The mapping with its first column shown under the name that the stage expects, where no column has it."""
+    shown = shown_keys(stage)
+    keys = {entry.key for entry in mapping.content}
+    if not shown or not mapping.content or keys & set(shown):
+        return mapping
+    first, *others = mapping.content
+    return replace(mapping, content=(replace(first, key=shown[0]), *others))
+
+
+def missing_keys(mapping: Mapping, stage: Stage | None) -> list[str]:
+    """What the stage shows and no column gives."""
+    keys = {entry.key for entry in mapping.content}
+    return [key for key in shown_keys(stage) if key not in keys]
+
+
+def root_name(mapping: Mapping, draft: ItemDraft) -> str:
+    """What the group's own item is called: `table_id=702` cannot be taken for the question with the id 702."""
+    return f"{mapping.group_column}={draft.group}" if draft.group else ""
+
+
+def _check_group(draft: ItemDraft, mapping: Mapping) -> None:
+    name = root_name(mapping, draft)
+    if len(name) > MAX_ID_CHARS or not name.isprintable():
+        raise SourceError(
+            f"the group's name has a line break, or more than {MAX_ID_CHARS} characters together with its column; "
+            "choose another column for the groups.",
+            line=draft.line,
+            row=draft.number,
+            field=mapping.group_column,
+        )
+
+
+def join_columns(sample: Sequence[Record], tables: Tables) -> list[str]:
+    """Columns that name tables, the one that names most of them first."""
+    hits: dict[str, int] = {}
+    for record in sample:
+        for column, value in record.values:
+            if not isinstance(value, list | dict) and tables.get(plain_text(value)) is not None:
+                hits[column] = hits.get(column, 0) + 1
+    return sorted(hits, key=lambda column: -hits[column])
