@@ -11,7 +11,8 @@ from django.db import connection, transaction
 from annotate.answers import answer_keys, fields_from_json
 from annotate.models import Annotation, Exclusion, Project, StageVersion
 
-BATCH = 2_000
+# Rows in memory at a time; an answer may be a long text.
+BATCH = 200
 
 # The record's own columns; fields follow as answer.<field> and key.<field>, so that no field can take their names.
 COLUMNS = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import tracemalloc
 
 import pytest
 from django.db import connection
@@ -12,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotate.csv_text import csv_chunks, spreadsheet_cell
-from annotate.models import Project
+from annotate.models import Annotation, Assignment, Person, Project
 from annotate.services.excluding import exclude_annotation, exclude_person, lift_exclusion
-from annotate.services.exporting import answer_rows
+from annotate.services.exporting import BATCH, answer_rows
 from tests.factories import (
     SHORT_ANSWER,
     make_annotation,
@@ -178,3 +179,37 @@ def test_many_rows_come_in_small_pieces():
     pieces = [len(piece) for piece in csv_chunks((["x" * 1000] for _ in range(1000)), "exact")]
     assert max(pieces) < 70_000
     assert sum(pieces) == 1000 * 1002
+
+
+@pytest.mark.django_db
+def test_memory_does_not_grow_with_the_number_of_answers():
+    def peak(n_answers: int) -> int:
+        project = make_project()
+        stage = make_stage(project, overlap=n_answers)
+        first = make_annotation(make_stage_item(stage), make_member(project), {"label": "yes"})
+        people = Person.objects.bulk_create(Person(pseudonym=f"P-{project.pk}-{n}") for n in range(n_answers))
+        rows = [
+            Assignment(
+                stage=stage,
+                stage_item=first.assignment.stage_item,
+                person=person,
+                state="submitted",
+                leased_at=first.created_at,
+                lease_expires_at=first.created_at,
+            )
+            for person in people
+        ]
+        Annotation.objects.bulk_create(
+            Annotation(assignment=row, stage_version=first.stage_version, answer={"label": "no"}, client_key="k")
+            for row in Assignment.objects.bulk_create(rows)
+        )
+        tracemalloc.start()
+        try:
+            n_lines = sum(piece.count(b"\n") for piece in csv_chunks(answer_rows(project=project), "exact"))
+            assert n_lines == 1 + 1 + n_answers
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    # Both are many batches; held together, 2,000 further rows would take two megabytes.
+    assert peak(5 * BATCH + 2_000) - peak(5 * BATCH) < 300_000
