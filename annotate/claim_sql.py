@@ -54,6 +54,13 @@ def lease_end() -> str:
     return "strftime('%%Y-%%m-%%d %%H:%%M:%%f000', 'now', %(lease_minutes)s || ' minutes')"
 
 
+def seconds_since(column: str) -> str:
+    """How long ago the column's time was, by the clock that wrote it."""
+    if connection.vendor == "postgresql":
+        return f"EXTRACT(EPOCH FROM STATEMENT_TIMESTAMP() - {column})"
+    return f"(julianday('now') - julianday({column})) * 86400"
+
+
 def reads_language(languages: Sequence[str]) -> tuple[str, dict[str, str]]:
     """The condition that an item is in one of the languages, and its parameters.
 
@@ -186,13 +193,10 @@ WHERE place.stage_id = %(stage)s AND place.state = 'open' AND place.done < place
 def first_return(languages: Sequence[str]) -> tuple[str, dict[str, str]]:
     """Seconds until the first lease ends on an item that the person may get; NULL if there is none."""
     condition, parameters = eligible(languages)
-    if connection.vendor == "postgresql":
-        seconds = "EXTRACT(EPOCH FROM MIN(other.lease_expires_at) - STATEMENT_TIMESTAMP())"
-    else:
-        seconds = "(julianday(MIN(other.lease_expires_at)) - julianday('now')) * 86400"
     return (
         f"""
-SELECT {seconds} FROM annotate_assignment other JOIN annotate_stageitem place ON place.id = other.stage_item_id
+SELECT -({seconds_since("MIN(other.lease_expires_at)")})
+FROM annotate_assignment other JOIN annotate_stageitem place ON place.id = other.stage_item_id
 WHERE other.stage_id = %(stage)s AND other.state = 'leased' AND place.state = 'open' AND {condition}
 """,
         parameters,

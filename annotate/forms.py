@@ -54,10 +54,11 @@ class AnswerForm(forms.Form):
             raise ValidationError("Some answers could not be read.")
         return self.cleaned_data
 
-    def circumstances(self, guideline_version_id: int | None) -> Circumstances:
+    def circumstances(self, *, guideline_version_id: int | None, held_seconds: float | None = None) -> Circumstances:
         sent = self.cleaned_data
         return Circumstances(
             guideline_version_id=guideline_version_id,
+            held_seconds=held_seconds,
             active_seconds=sent["active_seconds"],
             is_flagged=sent["flag"],
             flag_note=sent["flag_note"],

@@ -8,8 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self
 
 from django.db import models
-from django.db.models import F, FilteredRelation, OuterRef, Q, Subquery
-from django.db.models.functions import Now
+from django.db.models import F, Q
 
 if TYPE_CHECKING:
     from annotate.models import Person
@@ -70,17 +69,6 @@ class StageQuerySet(ProjectRowQuerySet):
         rows = mine.filter(state__in=["open", "paused"]).values_list("pk", "roles", "project__memberships__role")
         return self.filter(pk__in=[pk for pk, roles, role in rows if role in roles])
 
-    def at_desk_of(self, person: Person | Any) -> Self:
-        """Stages the person takes part in, with what the work page needs, in one query.
-
-        Each has `seat` (the person's active membership), `form` (the current version), `guideline_id` (the newest of
-        the stage, else of the project) and `now` (the database's clock). Closed stages too: what is in somebody's
-        hands may be finished. Whether the role may take the stage is `seat.role in stage.roles`.
-        """
-        if not person.is_authenticated or not person.is_active:
-            return self.none()
-        return _with_desk(self.exclude(state="draft"), "", person).filter(seat__isnull=False)
-
 
 class StageItemQuerySet(ProjectRowQuerySet):
     project_path = "stage__project"
@@ -105,13 +93,6 @@ class AssignmentQuerySet(ProjectRowQuerySet):
         if not person.is_authenticated or not person.is_active:
             return self.none()
         return self.filter(person=person)
-
-    def at_desk_of(self, person: Person | Any) -> Self:
-        """`held_by` with what answering needs, in one query: see StageQuerySet.at_desk_of.
-
-        Without an active membership there is no attribute `seat`.
-        """
-        return _with_desk(self.held_by(person), "stage__", person).select_related("stage__project", "stage_item")
 
 
 class AnnotationQuerySet(ProjectRowQuerySet):
@@ -163,25 +144,6 @@ class PersonQuerySet(models.QuerySet[Any]):
 
 class EventQuerySet(AdminRowQuerySet):
     pass
-
-
-def _with_desk(rows: Any, stage: str, person: Person | Any) -> Any:
-    """Add form, seat, guideline_id and now to rows that reach their stage over `stage`."""
-    memberships, versions = f"{stage}project__memberships", f"{stage}versions"
-    guidelines = (
-        _model("GuidelineVersion")
-        .objects.filter(project=OuterRef(f"{stage}project"))
-        .filter(Q(stage=OuterRef(f"{stage}pk")) | Q(stage__isnull=True))
-        .order_by(F("stage").desc(nulls_last=True), "-number")
-    )
-    return rows.annotate(
-        seat=FilteredRelation(
-            memberships, condition=Q(**{f"{memberships}__person": person, f"{memberships}__state": "active"})
-        ),
-        form=FilteredRelation(versions, condition=Q(**{f"{versions}__is_current": True})),
-        guideline_id=Subquery(guidelines.values("pk")[:1]),
-        now=Now(),
-    ).select_related(f"{stage}project", "seat", "form")
 
 
 def _model(name: str) -> Any:

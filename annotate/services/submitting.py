@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any, NamedTuple, TypeAlias
 
 from django.db import transaction
 from django.db.models import F
 from django.db.models.functions import Now
+from django.utils import timezone
 
 from annotate import events
 from annotate.answers import JsonValue, fields_from_json, validate_answer
@@ -34,9 +34,11 @@ class Circumstances:
     """What is stored beside an answer.
 
     active_seconds is what the browser measured (with focus and input); never more than the wall time is kept.
+    held_seconds: how long the item has been held, by the database's clock, where the caller has read it already.
     """
 
     guideline_version_id: int | None = None
+    held_seconds: float | None = None
     active_seconds: int = 0
     is_flagged: bool = False
     flag_note: str = ""
@@ -118,16 +120,16 @@ def revise_annotation(
     validated = _validated(assignment, answer, stage_version)
     # Lock before looking: two revisions at once must not both become number 2.
     locked = Assignment.objects.select_for_update().filter(pk=assignment.pk, state=Assignment.State.SUBMITTED)
-    row = locked.annotate(clock=Now()).values_list("slot", "clock").first()
+    row = locked.values_list("slot").first()
     if row is None:
         raise AssignmentNotOpen
-    slot, now = row
+    (slot,) = row
     given = Annotation.objects.filter(assignment=assignment)
     earlier: Annotation | None = given.filter(client_key=client_key).first()
     if earlier is not None:
         return earlier
     before: Annotation = given.get(is_current=True)
-    wall_seconds, active_seconds = _seconds(before.created_at, now, form)
+    wall_seconds, active_seconds = _seconds((timezone.now() - before.created_at).total_seconds(), form)
     Annotation.objects.filter(pk=before.pk).update(is_current=False)
     annotation = Annotation.objects.create(
         assignment=assignment,
@@ -140,7 +142,6 @@ def revise_annotation(
         active_seconds=active_seconds,
         wall_seconds=wall_seconds,
         client_key=client_key,
-        created_at=now,
     )
     if slot is not None:
         StageItem.objects.filter(pk=assignment.stage_item_id).update(due_at=Now())
@@ -222,8 +223,11 @@ def _store(
             is_surplus = True
     else:
         return _earlier(assignment, client_key), None
-    now = _database_time(assignment)
-    wall_seconds, active_seconds = _seconds(assignment.leased_at, now, form)
+    held = form.held_seconds
+    if held is None:
+        leased = rows.annotate(clock=Now()).values_list("leased_at", "clock").get()
+        held = (leased[1] - leased[0]).total_seconds()
+    wall_seconds, active_seconds = _seconds(held, form)
     annotation = Annotation.objects.create(
         assignment=assignment,
         stage_version=stage_version,
@@ -234,7 +238,6 @@ def _store(
         active_seconds=active_seconds,
         wall_seconds=wall_seconds,
         client_key=client_key,
-        created_at=now,
     )
     _record("annotation.submitted", assignment, annotation, **({"surplus": True} if is_surplus else {}))
     return annotation, active_seconds
@@ -292,17 +295,9 @@ def _validated(assignment: Assignment, answer: Answer, stage_version: StageVersi
     return validate_answer(fields_from_json(stage_version.fields), answer)
 
 
-def _database_time(assignment: Assignment) -> datetime:
-    """The database's clock, which also gave the lease: read with the assignment where the caller did so."""
-    known: datetime | None = getattr(assignment, "now", None)
-    return (
-        known or Assignment.objects.filter(pk=assignment.pk).annotate(clock=Now()).values_list("clock", flat=True).get()
-    )
-
-
-def _seconds(since: datetime, now: datetime, form: Circumstances) -> tuple[int, int]:
+def _seconds(held: float, form: Circumstances) -> tuple[int, int]:
     """Wall and active seconds; a browser cannot have been active for longer than the item was held."""
-    wall = max(0, round((now - since).total_seconds()))
+    wall = max(0, round(held))
     return wall, max(0, min(form.active_seconds, wall))
 
 

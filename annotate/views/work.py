@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
@@ -14,10 +13,11 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotate.answers import AnswerInvalid, FieldSpec, fields_from_json
+from annotate.desk import Desk, Held, desk_at, held_by
 from annotate.exceptions import AssignmentNotOpen, OtherPersonSignedIn, StageNotOpen, StaleDraft
 from annotate.forms import AnswerForm, SkipForm
 from annotate.markdown import guidelines_html
-from annotate.models import Annotation, Assignment, GuidelineVersion, Membership, Person, Stage, StageVersion
+from annotate.models import Annotation, Assignment, GuidelineVersion, Person, Stage, StageVersion
 from annotate.person_token import is_token_of, person_token
 from annotate.services import assigning, counting, submitting
 from annotate.services.assigning import Left, NothingLeft
@@ -28,32 +28,12 @@ from annotate.views.at_work import at_work
 SUMMARY_LENGTH = 60
 
 
-@dataclass(frozen=True)
-class Desk:
-    """Whatever stays the same from one item of a stage to the next."""
-
-    person: Person
-    stage: Stage
-    version: StageVersion
-    seat: Membership | None
-    guideline_id: int | None
-
-    @property
-    def may_take(self) -> bool:
-        return self.seat is not None and self.seat.role in self.stage.roles
-
-    @property
-    def languages(self) -> Sequence[str]:
-        return self.seat.languages if self.seat else []
-
-
 @require_safe
 @at_work
 def work(request: HttpRequest, project: str, stage: str) -> HttpResponse:
     """The item in hand, or the next one. Asking again, or from a second tab, gives the same item."""
-    row = get_object_or_404(Stage.objects.at_desk_of(request.user), project__slug=project, slug=stage)
-    desk = _desk(request, row, row)
-    if not desk.may_take:
+    desk = desk_at(person=_person(request), project=project, stage=stage)
+    if desk is None or not desk.may_take:
         raise Http404
     return _page(request, desk, _next(desk))
 
@@ -62,17 +42,18 @@ def work(request: HttpRequest, project: str, stage: str) -> HttpResponse:
 @at_work
 def submit(request: HttpRequest, token: str) -> HttpResponse:
     """Store the answer; the response that acknowledges it carries the next item."""
-    assignment, desk = _held(request, token)
+    assignment, seconds, desk = _held(request, token)
     version = _version_seen(request, desk)
     form = AnswerForm(request.POST, fields=fields_from_json(version.fields))
     if not form.is_valid():
         return _page(request, desk, assignment, version=version, form=form, status=422)
+    guidelines = _guidelines_seen(request, desk)
     stored = {
         "assignment": assignment,
         "answer": form.answer,
         "client_key": form.cleaned_data["client_key"],
         "stage_version": version,
-        "circumstances": form.circumstances(_guidelines_seen(request, desk)),
+        "circumstances": form.circumstances(guideline_version_id=guidelines, held_seconds=seconds),
     }
     try:
         if desk.may_take:
@@ -94,7 +75,7 @@ def submit(request: HttpRequest, token: str) -> HttpResponse:
 @at_work
 def revise(request: HttpRequest, token: str) -> HttpResponse:
     """Change an answer that was given: GET shows it in its form, POST stores it and goes on."""
-    assignment, desk = _held(request, token)
+    assignment, _, desk = _held(request, token)
     given = _current(assignment)
     if request.method != "POST":
         version = given.stage_version
@@ -109,7 +90,7 @@ def revise(request: HttpRequest, token: str) -> HttpResponse:
             answer=form.answer,
             client_key=form.cleaned_data["client_key"],
             stage_version=version,
-            circumstances=form.circumstances(_guidelines_seen(request, desk)),
+            circumstances=form.circumstances(guideline_version_id=_guidelines_seen(request, desk)),
         )
     except AnswerInvalid as refusal:
         form.field_errors = refusal.errors
@@ -126,7 +107,7 @@ def revise(request: HttpRequest, token: str) -> HttpResponse:
 @at_work
 def skip(request: HttpRequest, token: str) -> HttpResponse:
     """Give the item back with a reason; the response carries the next one."""
-    assignment, desk = _held(request, token)
+    assignment, _, desk = _held(request, token)
     form = SkipForm(request.POST)
     if not form.is_valid():
         problem = " ".join(str(error) for errors in form.errors.values() for error in errors)
@@ -147,7 +128,7 @@ def skip(request: HttpRequest, token: str) -> HttpResponse:
 @at_work
 def draft(request: HttpRequest, token: str) -> HttpResponse:
     """Autosave, for the page's script. 409 is quiet: the words are stored elsewhere, newer."""
-    assignment, desk = _held(request, token)
+    assignment, _, desk = _held(request, token)
     version = _version_seen(request, desk)
     form = AnswerForm(request.POST, fields=fields_from_json(version.fields))
     if not form.is_valid():
@@ -164,31 +145,28 @@ def draft(request: HttpRequest, token: str) -> HttpResponse:
 @at_work
 def renew(request: HttpRequest, token: str) -> HttpResponse:
     """A sign of work: the lease runs from now. 409 where the place is gone."""
-    assignment, _ = _held(request, token)
+    assignment = _held(request, token).assignment
     return HttpResponse(status=204 if assigning.renew_lease(assignment=assignment) else 409)
 
 
-def _held(request: HttpRequest, token: str) -> tuple[Assignment, Desk]:
-    """The signed-in person's own assignment, if they are who opened the form. Raises Http404, OtherPersonSignedIn."""
+def _person(request: HttpRequest) -> Person:
     person = request.user
     assert isinstance(person, Person)  # at_work let nobody else in
+    return person
+
+
+def _held(request: HttpRequest, token: str) -> Held:
+    """The signed-in person's own assignment, if they are who opened the form. Raises Http404, OtherPersonSignedIn."""
+    person = _person(request)
     sent = request.POST.get("person", "")
     if sent and not is_token_of(person, sent):
         raise OtherPersonSignedIn
-    assignment = get_object_or_404(Assignment.objects.at_desk_of(person), token=token)
+    held = held_by(person=person, token=token)
+    if held is None:
+        raise Http404
     if request.method == "POST" and not sent:
         raise OtherPersonSignedIn
-    assignment.person = person
-    return assignment, _desk(request, assignment.stage, assignment)
-
-
-def _desk(request: HttpRequest, stage: Stage, row: Any) -> Desk:
-    """row: whatever `at_desk_of` gave, a stage or an assignment."""
-    person = request.user
-    assert isinstance(person, Person)
-    # Django sets no attribute at all for a related row that is not there.
-    seat = getattr(row, "seat", None)
-    return Desk(person=person, stage=stage, version=row.form, seat=seat, guideline_id=row.guideline_id)
+    return held
 
 
 def _next(desk: Desk) -> Assignment | NothingLeft:

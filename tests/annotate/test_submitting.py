@@ -199,7 +199,6 @@ def test_the_form_of_another_stage_is_refused():
 def test_active_seconds_are_at_most_the_time_the_item_was_held():
     held = make_held()
     Assignment.objects.update(leased_at=timezone.now() - timedelta(seconds=100))
-    held.refresh_from_db()
     annotation = submit(held, circumstances=Circumstances(active_seconds=8 * 3600))
     assert annotation.wall_seconds == pytest.approx(100, abs=5)
     assert annotation.active_seconds == annotation.wall_seconds
@@ -208,7 +207,6 @@ def test_active_seconds_are_at_most_the_time_the_item_was_held():
 def test_circumstances_are_stored_with_the_answer():
     held = make_held()
     Assignment.objects.update(leased_at=timezone.now() - timedelta(seconds=100))
-    held.refresh_from_db()
     guidelines = held.stage.guideline_versions.get()
     seen = Circumstances(
         guideline_version_id=guidelines.pk, active_seconds=40, is_flagged=True, flag_note="Two questions in one"
