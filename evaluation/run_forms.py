@@ -150,6 +150,8 @@ class RunForm(PlainForm):
         ):
             field: Any = self.fields[name]
             field.queryset = rows
+        endpoint: Any = self.fields["endpoint"]
+        endpoint.label_from_instance = lambda row: f"{row.name} ({row.model})"
         for name in ("item_set", "exemplar_set"):
             labelled: Any = self.fields[name]
             labelled.label_from_instance = lambda item_set: f"{item_set.name} ({item_set.n_items:,} items)"
