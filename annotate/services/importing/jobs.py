@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -185,14 +185,15 @@ def import_file(
     tables_name: str = "",
     join_column: str | None = None,
     source: Detected | None = None,
-    mapping: Mapping | None = None,
+    mapping: Mapping | Callable[[Mapping], Mapping] | None = None,
     new_revisions: bool = False,
     dry_run: bool = False,
 ) -> ImportJob:
     """Import a file here and now, without a worker; the job with its report.
 
     name: as people know the file, with its ending; a path has its own. source: how to read it, detected if None.
-    mapping: what the columns mean, guessed if None. dry_run: everything is checked and reported, nothing is kept.
+    mapping: what the columns mean, guessed if None, or a function that changes the guess.
+    dry_run: everything is checked and reported, nothing is kept.
     Raises ImportRefused with the problems if anything in it is wrong.
     """
     with _as_file(file, name) as source_file, _as_file(tables, tables_name) as tables_file:
@@ -210,7 +211,9 @@ def import_file(
             source=source,
         )
     options = replace(options_of(job), new_revisions=new_revisions)
-    job = change_draft(job=job, options=options, mapping=mapping or mapping_of(job), stage=stage)
+    guess = mapping_of(job)
+    meant = guess if mapping is None else mapping if isinstance(mapping, Mapping) else mapping(guess)
+    job = change_draft(job=job, options=options, mapping=meant, stage=stage)
     if dry_run:
         try:
             job.report = _rehearsed(job)
@@ -231,13 +234,15 @@ def import_file(
 
 
 def _run(job: ImportJob) -> None:
-    reader = DraftReader(mapping_of(job), job.stage)
+    reader = None
     try:
         try:
+            reader = DraftReader(job)
             _import(job, reader)
         except ImportRefused as fault:
+            unmapped = reader.unmapped if reader else {}
             with holding(job) as held:
-                held.report = _facts(job) | {"problems": fault.problems, "unmapped": reader.unmapped}
+                held.report = _facts(job) | {"problems": fault.problems, "unmapped": unmapped}
                 held.save(update_fields=["report"])
                 end_work(held, error=str(fault))
     except WorkTaken:
@@ -258,7 +263,7 @@ def _import(job: ImportJob, reader: DraftReader) -> None:
 
 def _rehearsed(job: ImportJob) -> dict[str, Any]:
     """The report of an import that is taken back."""
-    reader = DraftReader(mapping_of(job), job.stage)
+    reader = DraftReader(job)
     with staging(reader.mapping) as staged:
         _stage_file(job, reader, staged)
         with transaction.atomic():

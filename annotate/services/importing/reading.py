@@ -12,7 +12,7 @@ from django.conf import settings
 from annotate.answers import AnswerInvalid, FieldSpec, fields_from_json, get_field_type
 from annotate.exceptions import ImportRefused
 from annotate.models import ImportJob, Stage, StoredFile
-from annotate.services.importing.options import ImportOptions
+from annotate.services.importing.options import ImportOptions, mapping_of, options_of
 from annotate.services.importing.problems import Problems, refusal
 from annotate.sources.blocks import plain_text
 from annotate.sources.errors import MappingError, SourceError, shortened
@@ -45,13 +45,9 @@ def opened(stored: StoredFile) -> Iterator[Any]:
 
 @contextmanager
 def records_of(job: ImportJob, options: ImportOptions) -> Iterator[tuple[Any, Iterator[Record]]]:
-    """The source file and its records, joined to their tables. Raises ImportRefused for tables that cannot be read."""
-    tables = tables_of(job, options) if options.join else None
+    """The job's file, which tells how far it was read, and its records, not yet joined to any table."""
     with opened(job.source) as file:
-        records = read_records(file, options.source, limits())
-        if tables is not None and options.join is not None:
-            records = join_tables(records, tables, column=options.join.column, key=options.join.key)
-        yield file, records
+        yield file, read_records(file, options.source, limits())
 
 
 def tables_of(job: ImportJob, options: ImportOptions) -> Tables | None:
@@ -100,19 +96,22 @@ def sample_of(file: Any, records: Iterator[Record]) -> Sample:
 
 
 class DraftReader:
-    """Reads drafts for one stage and mapping, and keeps what is wrong with the records it meets.
+    """Reads drafts as one job wants them, and keeps what is wrong with the records it meets.
 
     A record that the mapping cannot read is a problem, and reading goes on: people want to see all of them. A file that
-    cannot be read any further is the last problem.
+    cannot be read any further is the last problem. Raises ImportRefused for tables that cannot be read.
     """
 
-    def __init__(self, mapping: Mapping, stage: Stage | None) -> None:
-        self.mapping = mapping
+    def __init__(self, job: ImportJob) -> None:
+        stage, options = job.stage, options_of(job)
+        self.mapping = mapping_of(job)
         self.problems = Problems()
         self.unmapped: dict[str, list[str]] = {}
         self._columns: dict[str, None] = {}
         self._fields = {spec.name: spec for spec in label_fields(stage)}
         self._stage = stage
+        self._join = options.join
+        self._tables = tables_of(job, options) if options.join else None
         self._checked: set[tuple[str, str]] = set()
 
     def drafts(self, records: Iterable[Record]) -> Iterator[ItemDraft]:
@@ -125,9 +124,10 @@ class DraftReader:
                 return
             if record is None:
                 return
-            for column, _ in record.values:
-                self._columns[column] = None
             try:
+                record = self._joined(record)
+                for column, _ in record.values:
+                    self._columns[column] = None
                 draft = apply(self.mapping, record)
                 self._check_gold(draft)
                 _check_group(draft, self.mapping)
@@ -145,6 +145,12 @@ class DraftReader:
             check_mapping(self.mapping, self._columns, self._stage)
         except MappingError as fault:
             raise refusal(fault) from fault
+
+    def _joined(self, record: Record) -> Record:
+        if self._join is None or self._tables is None:
+            return record
+        # One by one, so that reading goes on after a record whose table is missing.
+        return next(join_tables((record,), self._tables, column=self._join.column, key=self._join.key))
 
     def _check_gold(self, draft: ItemDraft) -> None:
         for name, answers in draft.gold.items():

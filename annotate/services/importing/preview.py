@@ -1,0 +1,161 @@
+"""A draft import as its page shows it: the columns, the first items as people will see them, what is wrong so far."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from annotate.exceptions import ImportRefused
+from annotate.models import ImportJob
+from annotate.services.importing import comparing
+from annotate.services.importing.options import options_of
+from annotate.services.importing.problems import Problems
+from annotate.services.importing.reading import (
+    DraftReader,
+    check_mapping,
+    missing_keys,
+    records_of,
+    sample_of,
+    shown_keys,
+)
+from annotate.services.importing.staging import staging
+from annotate.shown import ShownItem, shown_item
+from annotate.sources.blocks import plain_text
+from annotate.sources.errors import MappingError, shortened
+from annotate.sources.mapping import ItemDraft
+from annotate.sources.records import Record
+
+N_ITEMS = 10
+N_EXAMPLES = 2
+# Ten items of a megabyte would make a page of ten.
+MAX_TEXT = 20_000
+MAX_LABELS = 100
+
+
+@dataclass
+class Column:
+    """A column of the file: examples as text, and the distinct short values for mapping labels, MAX_LABELS at most."""
+
+    name: str
+    examples: list[str] = field(default_factory=list)
+    labels: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class PreviewItem:
+    """One item: what people will see of it, and what only admins will."""
+
+    item: ShownItem
+    line: int
+    gold: dict[str, list[str]]
+    strata: list[list[str]]
+    group: str | None
+    n_extra: int
+
+
+@dataclass
+class Preview:
+    """n_checked records were looked at; is_whole: that is the whole file. n_changed: known ids with new content."""
+
+    columns: list[Column] = field(default_factory=list)
+    items: list[PreviewItem] = field(default_factory=list)
+    problems: list[dict[str, Any]] = field(default_factory=list)
+    n_problems: int = 0
+    n_checked: int = 0
+    is_whole: bool = False
+    n_changed: int = 0
+    n_duplicates: int = 0
+    n_conflicts: int = 0
+    missing_keys: list[str] = field(default_factory=list)
+
+
+def preview_of(job: ImportJob) -> Preview:
+    """Read the first records as the job says, and compare them with one another and with the project."""
+    options = options_of(job)
+    preview = Preview()
+    try:
+        reader = DraftReader(job)
+        with records_of(job, options) as (file, records):
+            sample = sample_of(file, records)
+    except ImportRefused as fault:
+        preview.problems = fault.problems or [{"message": str(fault)}]
+        preview.n_problems = len(preview.problems)
+        return preview
+    join = options.join
+    columns = [*sample.columns, join.key] if join and job.joined else sample.columns
+    preview.columns = _columns(columns, sample.records)
+    preview.n_checked, preview.is_whole = len(sample.records), sample.is_whole and sample.fault is None
+    preview.missing_keys = missing_keys(reader.mapping, job.stage)
+    found = Problems()
+    try:
+        check_mapping(reader.mapping, columns or reader.mapping.used_columns, job.stage)
+    except MappingError as fault:
+        found.add(fault)
+    if reader.mapping.content:
+        _compare(job, reader, sample.records, preview)
+        found.add_all(reader.problems)
+    if sample.fault:
+        found.add(sample.fault)
+    preview.problems, preview.n_problems = found.shown, found.n
+    return preview
+
+
+def _compare(job: ImportJob, reader: DraftReader, records: list[Record], preview: Preview) -> None:
+    options = options_of(job)
+    shown = shown_keys(job.stage)
+    with staging(reader.mapping) as staged:
+        for draft in reader.drafts(records):
+            staged.add(draft)
+            if len(preview.items) < N_ITEMS:
+                preview.items.append(_item(draft, shown))
+        staged.finish()
+        reader.problems.add_all(
+            comparing.find_problems(
+                job.project, id_column=reader.mapping.id_column, new_revisions=options.new_revisions
+            )
+        )
+        preview.n_changed = comparing.n_known_with_new_content(job.project)
+        preview.n_duplicates = comparing.content_duplicates()["n"] + comparing.content_known(job.project)["n"]
+        preview.n_conflicts = comparing.conflicting_gold(job.project, new_revisions=options.new_revisions)["n"]
+
+
+def _item(draft: ItemDraft, shown: list[str]) -> PreviewItem:
+    content = [[key, _cut(value)] for key, value in draft.content]
+    return PreviewItem(
+        item=shown_item(
+            external_id=draft.external_id,
+            language=draft.language,
+            content=content,
+            shown_keys=shown or [key for key, _ in content],
+        ),
+        line=draft.line,
+        gold=draft.gold,
+        strata=draft.strata,
+        group=draft.group,
+        n_extra=len(draft.extra),
+    )
+
+
+def _cut(value: Any) -> Any:
+    if isinstance(value, str) and len(value) > MAX_TEXT:
+        return f"{value[:MAX_TEXT]}… [{len(value) - MAX_TEXT:,} more characters, cut in this preview only]"
+    return value
+
+
+def _columns(names: list[str], records: list[Record]) -> list[Column]:
+    columns = {name: Column(name) for name in names}
+    seen: dict[str, dict[str, None]] = {name: {} for name in names}
+    for record in records:
+        for name, value in record.values:
+            column = columns[name]
+            if value in (None, ""):
+                continue
+            if len(column.examples) < N_EXAMPLES and (text := shortened(plain_text(value), 80)) not in column.examples:
+                column.examples.append(text)
+            labels = seen[name]
+            for element in value if isinstance(value, list) else [value]:
+                if len(labels) < MAX_LABELS and not isinstance(element, dict | list):
+                    labels[plain_text(element).strip()[:200]] = None
+    for name, column in columns.items():
+        column.labels = [label for label in seen[name] if label]
+    return list(columns.values())
