@@ -70,10 +70,11 @@ def agreement_table(figures: Figures) -> list[dict[str, Any]]:
 
 
 def votes_table(figures: Figures) -> list[dict[str, Any]]:
-    """[{label, figure}] for the ways in which votes ended."""
+    """[{label, figure}] for the ways in which votes ended: those that occurred, and ties even if there are none."""
     return [
         {"label": words.VOTES.get(figure["measure"], figure["measure"]), "figure": figure}
         for figure in _select(figures, section="votes")
+        if figure["count"] or figure["measure"] == "tie"
     ]
 
 
