@@ -66,7 +66,7 @@ def _my_projects(person: Person) -> list[dict[str, object]]:
             "title": project.title,
             "url": reverse("project", args=[project.slug]),
             "role": roles[project.pk],
-            "summary": _summary(list(project.stages.all())),
+            "summary": _summary(list(project.stages.all())) + (", sample data" if project.is_sample else ""),
         }
         for project in projects
     ]

@@ -517,3 +517,11 @@ def test_a_worker_heard_long_ago_is_said_with_the_time(cast: Cast):
     hear(name="machine", role="worker")
     WorkerHeartbeat.objects.update(heard_at=timezone.now() - timedelta(hours=3))
     assert "No worker has been heard from for 3" in text(cast.browser(cast.admin).get("/p/claims/"))
+
+
+def test_staff_find_the_way_to_a_first_project_at_home_and_annotators_do_not(cast: Cast):
+    newcomer = cast.browser(make_staff())
+    assert "No projects yet" in text(newcomer.get("/"))
+    assert '"/projects/new/"' in text(newcomer.get("/"))
+    assert '"/projects/new/"' in text(cast.browser(cast.admin).get("/"))
+    assert "/projects/new/" not in text(cast.browser(cast.annotator).get("/"))
