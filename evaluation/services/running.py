@@ -113,15 +113,18 @@ def start_run(*, run: Run, by: Person) -> Run:
     if _is_fitted(run):
         run.parameters = _fitted_on_labels(run, asking.field.name)
     run.strategy_hash = prompting.wording_hash(run, asking)
-    run.state, run.frozen_at, run.due_at = STATE.WAITING, timezone.now(), timezone.now()
+    # The database's clock, as claims have it: by another one the run could be due a moment too late.
+    run.state, run.frozen_at, run.due_at = STATE.WAITING, Now(), Now()
+    run.save()
     with connection.cursor() as cursor:
         n = 0
         for repeat in range(run.repeats):
             # Inside the database: 20,000 rows through Python would hold up the page that starts the run.
-            cursor.execute(_ADD_PREDICTIONS, [run.pk, repeat, run.due_at, run.item_set_id])
+            cursor.execute(_ADD_PREDICTIONS, [repeat, run.item_set_id, run.pk])
             n += cursor.rowcount
     run.n_total = n
-    run.save()
+    run.save(update_fields=["n_total"])
+    run.refresh_from_db(fields=["frozen_at", "due_at"])
     events.record(
         actor=by, verb="run.started", subject=run, project_id=run.project_id, wording=run.strategy_hash, predictions=n
     )
@@ -131,8 +134,10 @@ def start_run(*, run: Run, by: Person) -> Run:
 _ADD_PREDICTIONS = f"""
 INSERT INTO {Prediction._meta.db_table}
     (run_id, revision_id, "position", "repeat", state, note, due_at, claim_token, attempts)
-SELECT %s, entry.revision_id, entry."position", %s, 'pending', '', %s, '', 0
-FROM {ItemSetEntry._meta.db_table} entry WHERE entry.item_set_id = %s ORDER BY entry."position"
+SELECT run.id, entry.revision_id, entry."position", %s, 'pending', '', run.due_at, '', 0
+FROM {ItemSetEntry._meta.db_table} entry CROSS JOIN {Run._meta.db_table} run
+WHERE entry.item_set_id = %s AND run.id = %s
+ORDER BY entry."position"
 """
 
 
@@ -222,9 +227,10 @@ def _move(run: Run, state: str, by: Person, verb: str, **detail: Any) -> Run:
 
 def _wake(run: Run, by: Person, verb: str, **detail: Any) -> Run:
     """Waiting for a worker, with a clean slate: what stopped it before says nothing of now."""
-    run.state, run.due_at = STATE.WAITING, timezone.now()
+    run.state, run.due_at = STATE.WAITING, Now()
     run.attempts, run.stopped_because, run.error = 0, "", ""
     run.save(update_fields=["state", "due_at", "attempts", "stopped_because", "error", "finished_at"])
+    run.refresh_from_db(fields=["due_at"])
     events.record(actor=by, verb=verb, subject=run, project_id=run.project_id, **detail)
     return run
 
