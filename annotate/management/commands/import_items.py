@@ -33,9 +33,7 @@ class Command(BaseCommand):
         parser.add_argument("project", help="the project's short address")
         parser.add_argument("file", type=Path)
         parser.add_argument("--stage", help="put the items into this stage (its short address)")
-        parser.add_argument(
-            "--tables", type=Path, help="a second file, or a ZIP, with the tables of the records"
-        )
+        parser.add_argument("--tables", type=Path, help="a second file, or a ZIP, with the tables of the records")
         parser.add_argument("--join", metavar="COLUMN", help="the column that names each record's table")
         meaning = parser.add_mutually_exclusive_group()
         meaning.add_argument("--map", action="append", default=[], metavar="MEANING=COLUMN", help=MAP_HELP)
