@@ -107,9 +107,7 @@ def expire_leases(*, stage: Stage | None = None, limit: int = 500) -> int:
         return 0
     Assignment.objects.filter(pk__in=[pk for pk, _, _ in rows]).update(state=Assignment.State.EXPIRED, slot=None)
     freed = Counter(stage_item for _, stage_item, _ in rows)
-    # In the order in which a waiting claim locks them: two transactions that meet do not wait for one another.
-    places = StageItem.objects.filter(pk__in=freed).order_by("stage_id", "rank")
-    list(places.select_for_update().values_list("pk"))
+    StageItem.objects.filter(pk__in=freed).lock_in_claim_order()
     for n in set(freed.values()):
         same = [stage_item for stage_item, count in freed.items() if count == n]
         StageItem.objects.filter(pk__in=same).update(active=F("active") - n)
