@@ -32,6 +32,7 @@ class LabelField(Protocol):
 _ID_NAMES = (
     "id", "item_id", "external_id", "uid", "uuid", "qid", "q_id", "question_id", "claim_id", "example_id", "idx",
 )  # fmt: skip
+_SURE_ID_NAMES = ("id", "item_id", "external_id")
 _CONTENT_NAMES = (
     "claim", "question", "questions", "statement", "sentence", "sentence1", "sentence2", "premise", "hypothesis",
     "text", "prompt", "instruction", "utterance", "passage", "context", "reference", "code", "table",
@@ -68,7 +69,7 @@ def guess_mapping(
 
     columns: in file order. sample: the more the better for labels, some hundred are enough. label_fields: the answer
     fields whose gold is looked for. join_column: the one that named the table joined to each record, which makes the
-    groups. Without a column that is surely an id, id_column is None.
+    groups. Without a column that is plainly an id, id_column is None.
     """
     by_name = {_folded(column): column for column in reversed(columns)}
     values = {column: _values_of(column, sample) for column in columns}
@@ -77,6 +78,8 @@ def guess_mapping(
         return next((by_name[n] for n in names if n in by_name and (fits is None or fits(values[by_name[n]]))), None)
 
     id_column = KEY_COLUMN if KEY_COLUMN in columns else named(_ID_NAMES, lambda v: _are_ids(v, len(sample)))
+    # A few repeats in a column called id are mistakes that somebody must hear of, not a reason to do without ids.
+    id_column = id_column or named(_SURE_ID_NAMES, lambda v: _are_mostly_ids(v, len(sample)))
     language_column = named(_LANGUAGE_NAMES, lambda v: bool(v) and all(is_language_tag(str(tag).strip()) for tag in v))
     gold = _guess_gold(columns, by_name, values, label_fields)
     taken = {id_column, language_column, *(entry.column for entry in gold)}
@@ -159,8 +162,11 @@ def _are_scalars(values: Sequence[Any]) -> bool:
 
 
 def _are_ids(values: Sequence[Any], n_records: int) -> bool:
-    texts = {blocks.plain_text(value) for value in values}
-    return _are_scalars(values) and len(texts) == n_records
+    return _are_scalars(values) and len({blocks.plain_text(value) for value in values}) == n_records
+
+
+def _are_mostly_ids(values: Sequence[Any], n_records: int) -> bool:
+    return _are_scalars(values) and 2 * len({blocks.plain_text(value) for value in values}) > n_records
 
 
 def _are_lists_in_text(values: Sequence[Any]) -> bool:

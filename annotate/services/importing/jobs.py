@@ -212,6 +212,10 @@ def import_file(
         )
     options = replace(options_of(job), new_revisions=new_revisions)
     guess = mapping_of(job)
+    if mapping is None and not guess.content and (fault := _first_fault(job)):
+        # Nothing could be guessed of a file that nobody can read: its own fault is the one to tell.
+        discard_import(job=job)
+        raise refusal(fault)
     meant = guess if mapping is None else mapping if isinstance(mapping, Mapping) else mapping(guess)
     job = change_draft(job=job, options=options, mapping=meant, stage=stage)
     if dry_run:
@@ -354,6 +358,11 @@ def _queued(job: ImportJob) -> ImportJob:
     ImportJob.objects.filter(pk=locked.pk).update(state=STATE.WAITING, due_at=Now(), attempts=0)
     locked.refresh_from_db()
     return locked
+
+
+def _first_fault(job: ImportJob) -> SourceError | None:
+    with records_of(job, options_of(job)) as (file, records):
+        return sample_of(file, records).fault
 
 
 def _with_labels(mapping: Mapping, labels: dict[str, list[str]]) -> Mapping:

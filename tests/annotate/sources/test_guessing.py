@@ -78,6 +78,12 @@ def test_an_id_column_must_be_full_and_unique():
     assert guessed('{"7": {"text": "a"}, "8": {"text": "b"}}', "x.json").id_column == "(key)"
 
 
+def test_a_few_repeats_in_a_column_called_id_do_not_hide_it():
+    # The import then refuses them by line; without an id column nobody would hear of them.
+    assert guessed("id,q\n1,a\n2,b\n1,c\n", "x.csv").id_column == "id"
+    assert guessed("uid,q\n1,a\n2,b\n1,c\n", "x.csv").id_column is None
+
+
 def test_labels_are_matched_by_value_caption_and_meaning():
     assert guess_values(["Yes", "FALSE", "nei", "Not sure enough", "maybe"], OPTIONS) == {
         "Yes": "yes",
