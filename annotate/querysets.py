@@ -133,15 +133,6 @@ class ItemRowQuerySet(ProjectRowQuerySet):
         return self.filter(is_current=True)
 
 
-class PersonQuerySet(models.QuerySet[Any]):
-    def visible_to(self, person: Person | Any) -> Self:
-        """Oneself, and the members of projects one runs."""
-        if not person.is_authenticated or not person.is_active:
-            return self.none()
-        run = _model("Project").objects.run_by(person)
-        return self.filter(Q(pk=person.pk) | Q(memberships__project__in=run)).distinct()
-
-
 class EventQuerySet(AdminRowQuerySet):
     pass
 

@@ -53,7 +53,7 @@ class Person(AbstractBaseUser, PermissionsMixin):
     USERNAME_FIELD = "username"
     REQUIRED_FIELDS: list[str] = []
 
-    objects = PersonManager()
+    objects = PersonManager()  # type: ignore[misc]  # the stubs of AbstractBaseUser allow no other manager
 
     class Meta:
         constraints = [
