@@ -1,6 +1,7 @@
 """People: whoever signs in, whatever they may do in a project (that is `Membership`, in project.py)."""
 
 import secrets
+from typing import ClassVar
 
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
 from django.contrib.auth.models import PermissionsMixin
@@ -51,9 +52,9 @@ class Person(AbstractBaseUser, PermissionsMixin):
     erased_at = models.DateTimeField(null=True, blank=True)
 
     USERNAME_FIELD = "username"
-    REQUIRED_FIELDS: list[str] = []
+    REQUIRED_FIELDS: ClassVar[list[str]] = []
 
-    objects = PersonManager()  # type: ignore[misc]  # the stubs of AbstractBaseUser allow no other manager
+    objects = PersonManager()
 
     class Meta:
         constraints = [
