@@ -77,12 +77,6 @@ def _address(text: str, title: str) -> str:
 
 class ProjectForm(PlainForm):
     title = forms.CharField(max_length=200)
-    slug = forms.CharField(
-        max_length=80,
-        required=False,
-        label="Short address",
-        help_text="Latin letters, digits and hyphens; stands in the address of every page. Empty: made of the title.",
-    )
     description = forms.CharField(
         required=False,
         max_length=5_000,
@@ -105,6 +99,16 @@ class ProjectForm(PlainForm):
         widget=forms.Textarea(attrs={"rows": 8}),
         help_text="Markdown. Shown beside every item, in stages that have no guidelines of their own.",
     )
+
+
+class NewProjectForm(ProjectForm):
+    slug = forms.CharField(
+        max_length=80,
+        required=False,
+        label="Short address",
+        help_text="Latin letters, digits and hyphens; stands in the address of every page. Empty: made of the title.",
+    )
+    field_order = ("title", "slug")
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}

@@ -19,6 +19,7 @@ urlpatterns: list[URLPattern] = [
     # A project and those who run it
     path("projects/new/", project.project_new, name="project-new"),
     path("p/<slug:slug>/", project.project, name="project"),
+    path("p/<slug:slug>/settings/", project.project_settings, name="project-settings"),
     path("p/<slug:slug>/items/", items.items, name="items"),
     path("p/<slug:slug>/items/review/<int:stage_item_id>/", items.stage_item_review, name="stage-item-review"),
     path("p/<slug:slug>/people/", people.people_list, name="people"),

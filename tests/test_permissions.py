@@ -79,6 +79,7 @@ DOORS: dict[str, Door] = {
     "work-revise": Door(OWNER, OWNER, {"token": "submitted.token"}),
     "project-new": Door(STAFF, STAFF, refused_with=403),
     "project": Door(READERS, None, SLUG),
+    "project-settings": Door(ADMINS, ADMINS, SLUG),
     "items": Door(READERS, None, SLUG),
     "stage-item-review": Door(None, ADMINS, SLUG | {"stage_item_id": "stage_item.pk"}),
     "people": Door(ADMINS, None, SLUG),

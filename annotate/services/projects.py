@@ -59,6 +59,29 @@ def create_project(
 
 
 @transaction.atomic
+def change_project(
+    *,
+    project: Project,
+    by: Person,
+    title: str,
+    description: str,
+    languages: Sequence[str],
+    current_date: str,
+    time_zone: str,
+) -> Project:
+    """Change what a project is called and how it is read; its address stays, because links point there."""
+    project = Project.objects.select_for_update().get(pk=project.pk)
+    before = project.current_date
+    project.title, project.description = title, description
+    project.languages, project.current_date, project.time_zone = list(languages), current_date, time_zone
+    project.save(update_fields=["title", "description", "languages", "current_date", "time_zone"])
+    # The date changes what the questions mean: what was answered before it must be tellable from what came after.
+    detail = {"current_date": [before, current_date]} if before != current_date else {}
+    events.record(actor=by, verb="project.changed", subject=project, project_id=project.pk, **detail)
+    return project
+
+
+@transaction.atomic
 def create_stage(
     *,
     project: Project,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from annotate.answers import fields_from_json
-from annotate.models import ItemRevision, Project, Stage
+from annotate.models import GuidelineVersion, ItemRevision, Project, Stage
 from annotate.shown import shown_item
 
 # A first form to change, per kind: yes, no and the honest third way; or a short answer with its reason.
@@ -42,6 +42,12 @@ def content_keys(project: Project) -> list[str]:
     chosen = ids[:: max(1, len(ids) // LOOKED_AT)]
     contents = revisions.filter(pk__in=chosen).order_by("pk").values_list("content", flat=True)
     return list(dict.fromkeys(key for content in contents for key, _ in content))
+
+
+def guidelines_of(stage: Stage) -> GuidelineVersion | None:
+    """What people read in this stage: its own newest guidelines, else the project's."""
+    rows = GuidelineVersion.objects.filter(project=stage.project_id).order_by("-number")
+    return rows.filter(stage=stage).first() or rows.filter(stage=None).first()
 
 
 def preview_of(

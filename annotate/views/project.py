@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
-from annotate.project_forms import ProjectForm
+from annotate.project_forms import NewProjectForm, ProjectForm
 from annotate.services import overview, projects
 from annotate.services.counting import StageCounts, stage_counts
-from annotate.views.doors import PersonRequest, project_read_by, signed_in
+from annotate.views.doors import PersonRequest, project_read_by, project_run_by, signed_in
 from annotate.views.navigation import project_nav, role_in
 
 
@@ -63,8 +64,35 @@ def project_new(request: PersonRequest) -> HttpResponse:
     # Participants come to answer; whoever makes a project runs it and sees everything in it.
     if not request.user.is_staff:
         raise PermissionDenied
-    form = ProjectForm(request.POST or None)
+    form = NewProjectForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         made = projects.create_project(by=request.user, **form.cleaned_data)
         return redirect("project", made.slug)
     return render(request, "annotate/project_new.html", {"form": form}, status=422 if form.is_bound else 200)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@signed_in
+def project_settings(request: PersonRequest, slug: str) -> HttpResponse:
+    row = project_run_by(request.user, slug)
+    guidelines = row.guideline_versions.filter(stage=None).order_by("-number").first()
+    stored = {name: getattr(row, name) for name in ProjectForm.base_fields if name != "guidelines"}
+    form = ProjectForm(
+        request.POST if request.method == "POST" else None,
+        initial=stored | {"guidelines": guidelines.markdown if guidelines else ""},
+    )
+    if form.is_bound and form.is_valid():
+        changed = dict(form.cleaned_data)
+        markdown = changed.pop("guidelines")
+        projects.change_project(project=row, by=request.user, **changed)
+        if markdown or guidelines:
+            projects.write_guidelines(project=row, by=request.user, markdown=markdown)
+        messages.success(request, "Saved.")
+        return redirect("project", slug)
+    context = {
+        "project": row,
+        "nav": project_nav(row, request.user, ""),
+        "form": form,
+        "guidelines": guidelines,
+    }
+    return render(request, "annotate/project_settings.html", context, status=422 if form.is_bound else 200)

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from annotate.answers import FieldSpecInvalid
 from annotate.exceptions import GoldpanelError, StageFormFrozen
+from annotate.markdown import guidelines_html
 from annotate.models import Project, Stage
 from annotate.project_forms import (
     AddItemsForm,
@@ -23,9 +24,9 @@ from annotate.project_forms import (
 )
 from annotate.services import projects
 from annotate.services.counting import stage_counts
-from annotate.services.stage_form import FIRST_FIELDS, content_keys, preview_of
-from annotate.views.doors import PersonRequest, project_run_by, signed_in
-from annotate.views.navigation import project_nav
+from annotate.services.stage_form import FIRST_FIELDS, content_keys, guidelines_of, preview_of
+from annotate.views.doors import PersonRequest, project_read_by, project_run_by, signed_in
+from annotate.views.navigation import project_nav, role_in
 
 STEPS = {"open": projects.open_stage, "pause": projects.pause_stage, "close": projects.close_stage}
 DONE = {
@@ -85,10 +86,14 @@ def stage_new(request: PersonRequest, slug: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @signed_in
 def stage(request: PersonRequest, slug: str, stage_slug: str) -> HttpResponse:
-    """The editor; POST changes how the stage is run."""
-    project, row = _stage_run_by(request, slug, stage_slug)
+    """The editor, or for those who only read a description; POST changes how the stage is run."""
     if request.method != "POST":
+        project = project_read_by(request.user, slug)
+        row = get_object_or_404(Stage.objects.visible_to(request.user), project=project, slug=stage_slug)
+        if role_in(project, request.user) != "admin":
+            return _description(request, project, row)
         return _stage_page(request, project, row)
+    project, row = _stage_run_by(request, slug, stage_slug)
     form = StageForm(request.POST)
     if not form.is_valid():
         return _stage_page(request, project, row, status=422, form=form)
@@ -187,6 +192,22 @@ def _bound_form(request: PersonRequest, stage: Stage) -> tuple[StageVersionForm,
     current = stage.versions.get(is_current=True)
     fields = FieldFormSet(request.POST, prefix="fields", initial=field_initial(current.fields))
     return StageVersionForm(request.POST), fields
+
+
+def _description(request: PersonRequest, project: Project, stage: Stage) -> HttpResponse:
+    version = stage.versions.get(is_current=True)
+    guidelines = guidelines_of(stage)
+    context = {
+        "project": project,
+        "nav": project_nav(project, request.user, ""),
+        "stage": stage,
+        "version": version,
+        "counts": stage_counts([stage])[stage.pk],
+        "guidelines": guidelines,
+        "guidelines_html": guidelines_html(guidelines.markdown) if guidelines else "",
+        "preview": preview_of(stage, version.fields, version.shown_keys, version.instruction),
+    }
+    return render(request, "annotate/stage_read.html", context)
 
 
 def _stage_page(

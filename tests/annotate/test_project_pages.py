@@ -135,7 +135,7 @@ def test_a_reader_sees_the_funnel_and_nothing_to_press(cast: Cast):
     make_stage_item(make_stage(cast.project, slug="label"))
     page = text(cast.browser(cast.viewer).get("/p/claims/"))
     assert "0 of 1 answers" in page
-    for word in ("Needs you", "New stage", "Download answers", "/p/claims/people/", "/p/claims/stages/"):
+    for word in ("Needs you", "New stage", "Download answers", "Settings", "/p/claims/people/"):
         assert word not in page
 
 
@@ -220,7 +220,40 @@ def test_an_annotator_makes_no_project(cast: Cast):
     assert cast.browser(cast.annotator).get("/projects/new/").status_code == 403
 
 
+def test_settings_are_changed_and_guidelines_get_a_version(cast: Cast):
+    admin = cast.browser(cast.admin)
+    sent = {
+        "title": "Claims, renamed",
+        "languages": "ta",
+        "time_zone": "Asia/Kolkata",
+        "current_date": "December 2022",
+        "guidelines": "Look twice.",
+    }
+    assert admin.post("/p/claims/settings/", sent).url == "/p/claims/"
+    cast.project.refresh_from_db()
+    assert (cast.project.title, cast.project.slug, cast.project.languages) == ("Claims, renamed", "claims", ["ta"])
+    assert "current date <bdi>December 2022</bdi>" in text(admin.get("/p/claims/"))
+    admin.post("/p/claims/settings/", sent | {"guidelines": "Look three times."})
+    assert list(cast.project.guideline_versions.order_by("number").values_list("number", "markdown")) == [
+        (1, "Look twice."),
+        (2, "Look three times."),
+    ]
+    refused = admin.post("/p/claims/settings/", sent | {"title": ""})
+    assert refused.status_code == 422
+    assert 'value="December 2022"' in text(refused)
+
+
 # Stages
+
+
+def test_a_reader_sees_how_a_stage_is_run_and_nothing_to_press(cast: Cast):
+    stage = make_stage(cast.project, slug="label", overlap=3, is_closed_book=False, permitted_sources="Wikipedia")
+    make_stage_item(stage, make_item(cast.project, [["question", "Is it?"]]))
+    page = text(cast.browser(cast.viewer).get("/p/claims/stages/label/"))
+    assert "with <bdi>Wikipedia</bdi>" in page
+    assert "Answer what is asked." in page  # the guidelines
+    assert "Is it?" in page
+    assert page.count("<form") == 1  # to sign out
 
 
 def test_a_stage_is_made_as_a_draft_with_its_form(cast: Cast):
@@ -471,6 +504,7 @@ def addresses(cast: Cast) -> dict[str, tuple[str, list[Any]]]:
         "project": ("GET", ["claims"]),
         "items": ("GET", ["claims"]),
         "stage-item-review": ("POST", ["claims", place.pk]),
+        "project-settings": ("GET", ["claims"]),
         "stage-new": ("GET", ["claims"]),
         "stage": ("GET", ["claims", "label"]),
         "stage-form": ("POST", ["claims", "label"]),
@@ -482,7 +516,7 @@ def addresses(cast: Cast) -> dict[str, tuple[str, list[Any]]]:
     }
 
 
-READ_BY_VIEWERS = {"project", "items"}
+READ_BY_VIEWERS = {"project", "items", "stage"}
 
 
 def test_strangers_and_annotators_find_nothing_and_viewers_change_nothing(cast: Cast):
