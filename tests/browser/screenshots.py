@@ -1,0 +1,187 @@
+"""Pictures of the main pages, wide and narrow, light and dark, of a demo that has been played to its end.
+
+By hand, to look at and for the README: python -m tests.browser.screenshots OUT [--only NAME ...] [--data FOLDER]
+With --data the played demo is kept in that folder and used again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from config.env import PROJECT, read_settings
+from config.processes import Processes, web_command
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+    from annotate.models import Person
+
+STORY = (
+    "The harbour of Skarvoy froze over in the winter of 1947, and for eleven weeks no ship came in. "
+    "Flour was rationed first, then lamp oil; the school closed so that its stove could heat the infirmary. "
+)
+
+
+def main(arguments: list[str]) -> None:
+    parser = argparse.ArgumentParser(prog="python -m tests.browser.screenshots", description=__doc__)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--only", nargs="*", help="names of pages")
+    parser.add_argument("--data", type=Path, help="a folder with a demo that was played, or where to keep one")
+    options = parser.parse_args(arguments)
+    options.out.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="goldpanel-screens-") as scratch:
+        data = (options.data or Path(scratch) / "data").resolve()
+        os.environ |= {
+            "GOLDPANEL_DATA": str(data),
+            "GOLDPANEL_MODE": "demo",
+            "GOLDPANEL_ENV_FILE": "",
+            "GOLDPANEL_HOST": "127.0.0.1",
+            "DJANGO_SETTINGS_MODULE": "config.settings",
+        }
+        if not (data / "goldpanel.sqlite3").exists():
+            play_demo(Path(scratch) / "report")
+        with served(Path(scratch)) as address:
+            take_all(address, options.out, options.only)
+
+
+def play_demo(out: Path) -> None:
+    command = [sys.executable, "-m", "config.launcher", "demo", "--headless", "--out", str(out)]
+    subprocess.run(command, cwd=PROJECT, check=True)
+
+
+@contextmanager
+def served(log_folder: Path) -> Iterator[str]:
+    """The real web server on the demo's data; its address."""
+    from config.launcher import _free_port, _wait_for_page
+
+    values = read_settings(os.environ)
+    values["GOLDPANEL_PORT"] = _free_port(0)
+    address = f"http://127.0.0.1:{values['GOLDPANEL_PORT']}"
+    with Processes(os.environ, log_folder) as processes:
+        processes.start("web", web_command(values))
+        if not _wait_for_page(f"{address}/", processes):
+            sys.exit(processes.last_words("web"))
+        yield address
+
+
+def take_all(address: str, out: Path, only: list[str] | None) -> None:
+    import django
+
+    django.setup()
+    from playwright.sync_api import sync_playwright
+
+    from tests.browser.visitors import NARROW, WIDE, launch, sign_in
+
+    # Playwright's event loop runs in this thread.
+    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
+    with sync_playwright() as playwright:
+        browser: Browser = launch(playwright)
+        for name, person, arrange in screens():
+            if only and name not in only:
+                continue
+            for width, viewport in (("1280", WIDE), ("390", NARROW)):
+                context = browser.new_context(base_url=address, viewport=viewport, locale="en-GB")
+                if person is not None:
+                    sign_in(context, person, address)
+                page = context.new_page()
+                arrange(page)
+                page.wait_for_load_state("networkidle")
+                for scheme in ("light", "dark"):
+                    page.emulate_media(color_scheme=scheme)
+                    page.screenshot(path=out / f"{name}-{width}-{scheme}.png", full_page=True)
+                context.close()
+            print(name, flush=True)
+        browser.close()
+
+
+def screens() -> list[tuple[str, Person | None, Callable[[Page], object]]]:
+    """(name, who looks, how to get there) of each picture."""
+    from django.urls import reverse
+
+    from annotate.models import ItemRevision, Person, Project, Stage
+    from annotate.services import people, projects
+    from evaluation.models import Report, Run
+    from evaluation.services import demo
+    from tests.factories import make_item, make_item_set
+
+    project = Project.objects.get(slug=demo.SLUG)
+    admin = Person.objects.get(username=demo.ADMIN)
+    if not project.stages.filter(slug="long").exists():
+        long = projects.create_stage(
+            project=project,
+            by=admin,
+            kind=Stage.Kind.ANSWER,
+            title="A long text",
+            slug="long",
+            fields=[
+                {"name": "answer", "type": "text", "caption": "Answer", "decides": True, "required": True},
+                {"name": "why", "type": "long_text", "caption": "Which sentences say so", "decides": False},
+            ],
+            shown_keys=["question", "text"],
+            instruction="Answer from the text alone.",
+        )
+        content = [["question", "For how many weeks did no ship come in?"], ["text", "\n\n".join([STORY * 3] * 6)]]
+        items = [make_item(project, content, external_id="long-1")]
+        projects.add_items_to_stage(stage=long, item_set=make_item_set(project, items), by=admin)
+        projects.open_stage(stage=long, by=admin)
+        for stage in project.stages.exclude(slug="long"):
+            settings = {name: getattr(stage, name) for name in KEPT_SETTINGS}
+            projects.change_stage(stage=stage, by=admin, overlap=stage.overlap + 8, **settings)
+    worker, _ = people.new_annotator(project=project, is_sample=True)
+    assert ItemRevision.objects.filter(item__project=project).exists()
+    slug = project.slug
+    report = Report.objects.filter(project=project, stage__slug=demo.CLAIMS, state="done").latest("pk")
+    run = Run.objects.filter(project=project, name__startswith="Chatty").latest("pk")
+
+    def at(name: str, *arguments: object) -> Callable[[Page], object]:
+        address = reverse(name, args=arguments)
+        return lambda page: page.goto(address)
+
+    def with_answers(stage: str) -> Callable[[Page], object]:
+        """At work, with something answered and something chosen."""
+
+        def arrange(page: Page) -> None:
+            page.goto(reverse("work", args=[slug, stage]))
+            page.locator("#answer-form input:not([type=hidden])").first.focus()
+            page.keyboard.press("1")
+
+        return arrange
+
+    return [
+        ("sign-in", None, at("sign-in")),
+        ("home", worker, at("home")),
+        ("work-label", worker, with_answers(demo.CLAIMS)),
+        ("work-table", worker, at("work", slug, demo.TABLES)),
+        ("work-long-text", worker, at("work", slug, "long")),
+        ("project", admin, at("project", slug)),
+        ("items", admin, at("items", slug)),
+        ("people", admin, at("people", slug)),
+        ("stage", admin, at("stage", slug, demo.CLAIMS)),
+        ("runs", admin, at("runs", slug)),
+        ("run", admin, at("run", slug, run.pk)),
+        ("reports", admin, at("reports", slug)),
+        ("comparison", admin, at("report", slug, report.pk)),
+        ("side-by-side", admin, at("side-by-side", slug)),
+    ]
+
+
+KEPT_SETTINGS = (
+    "title",
+    "lease_minutes",
+    "order",
+    "is_closed_book",
+    "time_limit_seconds",
+    "permitted_sources",
+)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
