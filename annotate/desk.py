@@ -85,7 +85,7 @@ def held_by(*, person: Person, token: str) -> Held | None:
     return Held(assignment, float(seconds), desk)
 
 
-_PROJECT = ["id", "title", "slug"]
+_PROJECT = ["id", "title", "slug", "current_date"]
 _STAGE = ["id", "project_id", "kind", "title", "slug", "state", "roles", "lease_minutes", "order", "seed"]
 _VERSION = ["id", "stage_id", "fields", "shown_keys", "instruction"]
 _SEAT = ["id", "role", "languages"]
