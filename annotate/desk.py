@@ -86,7 +86,10 @@ def held_by(*, person: Person, token: str) -> Held | None:
 
 
 _PROJECT = ["id", "title", "slug", "current_date"]
-_STAGE = ["id", "project_id", "kind", "title", "slug", "state", "roles", "lease_minutes", "order", "seed"]
+_STAGE = [
+    *("id", "project_id", "kind", "title", "slug", "state", "roles", "lease_minutes", "order", "seed"),
+    *("is_closed_book", "time_limit_seconds", "permitted_sources"),
+]
 _VERSION = ["id", "stage_id", "fields", "shown_keys", "instruction"]
 _SEAT = ["id", "role", "languages"]
 _JSON = {"roles", "fields", "shown_keys", "languages"}

@@ -151,7 +151,7 @@ class StageForm(PlainForm):
         min_value=5,
         max_value=86_400,
         label="Time limit per item, seconds",
-        help_text="For closed book. Told on the page; an answer that comes later is kept and its time is exported.",
+        help_text="For closed book. People are told; an answer that takes longer is kept, and exports give its time.",
     )
     permitted_sources = forms.CharField(
         required=False,

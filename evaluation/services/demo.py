@@ -36,7 +36,6 @@ STAGES: dict[str, dict[str, Any]] = {
     CLAIMS: {
         "kind": Stage.Kind.LABEL,
         "title": "Yes, no, or not sure enough",
-        "instruction": "From what you know and what is shown; please do not search.",
         "shown_keys": ["question", "code", "table"],
         "fields": [
             {
