@@ -23,7 +23,8 @@ ALL_ITEMS = "All items"
 # A chart of more rows is read nowhere; the table has them all.
 MAX_ROWS = 40
 _ROW = 34
-_LABEL_PIXELS = 190
+_MOST_LABEL_PIXELS = 190
+_CHARACTER_PIXELS = 8
 
 
 def chart_rows(figures: Sequence[Mapping[str, Any]], *, scorer: str, run: int | None) -> list[dict[str, Any]]:
@@ -69,6 +70,9 @@ def chart_spec(
     scale = alt.Scale(domain=domain, range=[colours[voice] for voice in voices])
     shapes = alt.Scale(domain=domain, range=["circle" if voice == "people" else "square" for voice in voices])
     legend = alt.Legend(title=None, orient="top", direction="horizontal", symbolSize=110, labelLimit=320)
+    # As wide as the longest label and the same in every panel, so that their scales stand below one another.
+    longest = max((len(str(row["row"])) for row in rows), default=0)
+    label_pixels = min(_MOST_LABEL_PIXELS, _CHARACTER_PIXELS * longest)
     charts = []
     for panel in panels:
         is_last = panel == panels[-1]
@@ -83,7 +87,7 @@ def chart_spec(
             "row:N",
             sort=order,
             title=None,
-            axis=alt.Axis(labelLimit=_LABEL_PIXELS, minExtent=_LABEL_PIXELS, ticks=False, domain=False),
+            axis=alt.Axis(labelLimit=_MOST_LABEL_PIXELS, minExtent=label_pixels, ticks=False, domain=False),
         )
         offset = alt.YOffset("name:N", sort=domain, scale=alt.Scale(domain=domain, paddingOuter=0.6))
         base = alt.Chart(alt.Data(values=in_panel)).encode(y=y, yOffset=offset)

@@ -58,6 +58,7 @@ def build_manifest(
         },
         "field": spec.to_json(),
         "item_set": {
+            "id": item_set.pk,
             "name": item_set.name,
             "rule": item_set.rule,
             "seed": item_set.seed,

@@ -147,7 +147,7 @@ class _Made:
     manifest: dict[str, Any]
     matrices: dict[str, Any]
     figures: list[dict[str, Any]]
-    files: list[StoredFile]
+    contents: dict[str, bytes]
 
 
 def _make(report: Report) -> _Made:
@@ -203,7 +203,7 @@ def _make(report: Report) -> _Made:
 
     rows = list(answer_rows(units=units, people=people, runs=models, scores=scores, is_sample=report.project.is_sample))
     contents |= _both_forms("answers", rows)
-    return _Made(frozen_at, manifest, matrices, figures, _stored(report, contents))
+    return _Made(frozen_at, manifest, matrices, figures, contents)
 
 
 def _drawings(report: Report, figures: Sequence[Mapping[str, Any]]) -> dict[str, bytes]:
@@ -271,19 +271,17 @@ def _stored(report: Report, contents: Mapping[str, bytes]) -> list[StoredFile]:
 
 
 def _keep(report: Report, made: _Made) -> None:
-    """Write the result if the claim still holds; else forget the files, which nobody could find."""
+    """Write result and files together if the claim still holds; else nothing is kept."""
     try:
         with holding(report) as row:
             row.frozen_at = made.frozen_at
             row.manifest, row.matrices, row.figures = made.manifest, made.matrices, made.figures
             row.n_done = N_STEPS
             row.save(update_fields=["frozen_at", "manifest", "matrices", "figures", "n_done"])
-            row.files.set(made.files)
+            row.files.set(_stored(row, made.contents))
             end_work(row)
     except WorkTaken:
-        for stored in made.files:
-            stored.file.delete(save=False)
-            stored.delete()
+        return
 
 
 def _end_if_ours(report: Report, *, error: str) -> None:

@@ -1,4 +1,4 @@
-"""A report's figures again, from its answers.csv alone: an independent reading of docs/measures.md.
+"""A report's figures again, from its answers.csv alone: an independent reading of docs/reports.md.
 
 Standard library only, and nothing of Goldpanel: whoever reads a paper can run this on the published file.
     python recompute.py answers.csv [label,label,...]
