@@ -13,6 +13,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -78,7 +79,7 @@ def take_all(address: str, out: Path, only: list[str] | None) -> None:
     django.setup()
     from playwright.sync_api import sync_playwright
 
-    from tests.browser.visitors import NARROW, WIDE, launch, sign_in
+    from tests.browser.visitors import NARROW, SCHEMES, WIDE, launch, sign_in
 
     # Playwright's event loop runs in this thread.
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
@@ -87,16 +88,16 @@ def take_all(address: str, out: Path, only: list[str] | None) -> None:
         for name, person, arrange in screens():
             if only and name not in only:
                 continue
-            for width, viewport in (("1280", WIDE), ("390", NARROW)):
-                context = browser.new_context(base_url=address, viewport=viewport, locale="en-GB")
+            for width, scheme in product((WIDE, NARROW), SCHEMES):
+                context = browser.new_context(
+                    base_url=address, viewport=width, color_scheme=scheme, locale="en-GB", reduced_motion="reduce"
+                )
                 if person is not None:
                     sign_in(context, person, address)
                 page = context.new_page()
                 arrange(page)
                 page.wait_for_load_state("networkidle")
-                for scheme in ("light", "dark"):
-                    page.emulate_media(color_scheme=scheme)
-                    page.screenshot(path=out / f"{name}-{width}-{scheme}.png", full_page=True)
+                page.screenshot(path=out / f"{name}-{width['width']}-{scheme}.png", full_page=True)
                 context.close()
             print(name, flush=True)
         browser.close()

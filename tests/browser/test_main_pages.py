@@ -15,7 +15,7 @@ from annotate.models import Person, Stage
 from annotate.services import people
 from evaluation.services import answering, running
 from tests.browser.test_shown_text import GRID, TABLE
-from tests.browser.visitors import NARROW, WIDE, sign_in
+from tests.browser.visitors import NARROW, SCHEMES, WIDE, sign_in
 from tests.evaluation.studies import make_study
 from tests.factories import (
     SHORT_ANSWER,
@@ -42,7 +42,7 @@ def problems_of(page: Page, name: str) -> Iterator[str]:
         width = page.evaluate("document.documentElement.scrollWidth")
         if width > viewport["width"]:
             yield f"{name} at {viewport['width']}: the page is {width} wide"
-        for scheme in ("light", "dark"):
+        for scheme in SCHEMES:
             page.emulate_media(color_scheme=scheme)
             for violation in Axe().run(page, options=RULES).response["violations"]:
                 for node in violation["nodes"]:
