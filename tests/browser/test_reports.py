@@ -1,4 +1,4 @@
-"""Reports in a browser: the chart is seen in both schemes, keys page through items, a waiting page follows by itself."""
+"""Reports in a browser: the chart in both schemes, keys that page through items, a waiting page that follows."""
 
 from __future__ import annotations
 
