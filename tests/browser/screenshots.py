@@ -21,7 +21,7 @@ from config.env import PROJECT, read_settings
 from config.processes import Processes, web_command
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, Page, Response
 
     from annotate.models import Person
 
@@ -95,12 +95,19 @@ def take_all(address: str, out: Path, only: list[str] | None) -> None:
                 if person is not None:
                     sign_in(context, person, address)
                 page = context.new_page()
+                page.on("response", refuse_failures)
                 arrange(page)
                 page.wait_for_load_state("networkidle")
                 page.screenshot(path=out / f"{name}-{width['width']}-{scheme}.png", full_page=True)
                 context.close()
             print(name, flush=True)
         browser.close()
+
+
+def refuse_failures(response: Response) -> None:
+    """A picture of an error page is worse than none."""
+    if response.status >= 400:
+        sys.exit(f"{response.status}: {response.url}")
 
 
 def screens() -> list[tuple[str, Person | None, Callable[[Page], object]]]:

@@ -67,7 +67,7 @@ def test_hostile_text_is_shown_as_text_and_never_runs(at_work):
     assert page.evaluate("window.ran") is None
 
 
-def test_guidelines_carry_no_script_and_fetch_nothing(at_work):
+def test_guidelines_carry_no_script_and_fetch_nothing(at_work, site):
     stage = make_stage(make_project())
     make_stage_item(stage)
     GuidelineVersion.objects.update(markdown=GUIDELINES)
@@ -86,7 +86,7 @@ def test_guidelines_carry_no_script_and_fetch_nothing(at_work):
     assert (good.get_attribute("target"), good.get_attribute("rel")) == ("_blank", "noopener noreferrer nofollow")
     text.get_by_text("press me").click()
     assert page.evaluate("window.ran") is None
-    assert fetched == []
+    assert [address for address in fetched if not address.startswith(site)] == []
 
 
 TABLE = {
