@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from annotate.views import files, home, items, people, project, signing_in, stage, work
+from annotate.views import files, home, importing, items, people, project, signing_in, stage, work
 
 urlpatterns: list[URLPattern] = [
     # Coming in, and where people work
@@ -41,5 +41,11 @@ urlpatterns: list[URLPattern] = [
     path("p/<slug:slug>/stages/<slug:stage_slug>/guidelines/", stage.stage_guidelines, name="stage-guidelines"),
     path("p/<slug:slug>/stages/<slug:stage_slug>/items/", stage.stage_items, name="stage-items"),
     path("p/<slug:slug>/export/answers.csv", files.export_answers, name="export-answers"),
+    # Import
+    path("p/<slug:slug>/import/", importing.upload, name="import"),
+    path("p/<slug:slug>/import/<int:job_id>/", importing.job, name="import-job"),
+    path("p/<slug:slug>/import/<int:job_id>/mapping/", importing.mapping, name="import-mapping"),
+    path("p/<slug:slug>/import/<int:job_id>/progress/", importing.progress, name="import-progress"),
+    path("p/<slug:slug>/import/<int:job_id>/step/", importing.step, name="import-step"),
     path("files/<int:file_id>/", files.stored_file, name="file"),
 ]

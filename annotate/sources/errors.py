@@ -39,9 +39,10 @@ class SourceError(Exception):
         return f"{where[0].upper()}{where[1:]}: {self.problem}"
 
     def as_problem(self) -> dict[str, object]:
-        """As JSON, for a job's report and for the page that lists problems by place."""
+        """As JSON, for a job's report and for the page that lists problems by place; message has the place in it."""
         return {
             "message": self.message,
+            "problem": self.problem,
             "line": self.line,
             "column": self.column,
             "row": self.row,

@@ -329,7 +329,8 @@ def test_one_id_with_two_contents_names_both_lines(stage):
 
 
 def test_gold_that_is_no_option_of_the_stage_names_the_row(stage):
-    mapping = Mapping((ContentColumn("question", "question"),), id_column="id", gold=(GoldColumn("label", "label"),))
+    as_it_is = GoldColumn("label", "label", {value: value for value in ("yes", "no", "maybe", "perhaps")})
+    mapping = Mapping((ContentColumn("question", "question"),), id_column="id", gold=(as_it_is,))
     data = "id,question,label\n1,One?,yes\n2,Two?,maybe\n3,Three?,no\n4,Four?,perhaps\n"
     found = problems_of(stage, data, "items.csv", mapping=mapping)
     assert [place(problem) for problem in found] == [(3, None, 2, "label"), (5, None, 4, "label")]

@@ -16,6 +16,7 @@ from annotate.services.importing.jobs import (
     import_file,
     propose,
     reopen_import,
+    reread_draft,
     run_import,
     start_import,
 )
@@ -32,6 +33,7 @@ __all__ = [
     "options_of",
     "propose",
     "reopen_import",
+    "reread_draft",
     "run_import",
     "start_import",
 ]

@@ -23,11 +23,13 @@ from annotate.services.importing import comparing, storing
 from annotate.services.importing.options import ImportOptions, Join, mapping_of, options_of
 from annotate.services.importing.problems import refusal
 from annotate.services.importing.reading import (
+    MAX_LABELS,
     DraftReader,
     check_mapping,
     fit_to_stage,
     join_columns,
     label_fields,
+    labels_of,
     missing_keys,
     records_of,
     sample_of,
@@ -38,7 +40,7 @@ from annotate.sources.blocks import plain_text
 from annotate.sources.decoding import ENCODINGS
 from annotate.sources.detect import Detected, detect
 from annotate.sources.errors import MappingError, SourceError
-from annotate.sources.guessing import guess_mapping
+from annotate.sources.guessing import guess_mapping, guess_values
 from annotate.sources.joined import Tables, join_tables
 from annotate.sources.mapping import Mapping
 
@@ -109,7 +111,9 @@ def propose(job: ImportJob, options: ImportOptions, *, join_column: str | None =
         known = [record for record in found if tables.get(_text(record.values, join.column)) is not None]
         found = list(join_tables(known, tables, column=join.column, key=join.key))
     columns = [*sample.columns, join.key] if join else sample.columns
-    mapping = guess_mapping(columns, found, label_fields(job.stage), join_column=join.column if join else None)
+    mapping = guess_mapping(
+        columns, found, label_fields(job.project, job.stage), join_column=join.column if join else None
+    )
     languages = job.project.languages
     if len(languages) == 1:
         mapping = replace(mapping, language=languages[0])
@@ -118,13 +122,29 @@ def propose(job: ImportJob, options: ImportOptions, *, join_column: str | None =
 
 @transaction.atomic
 def change_draft(*, job: ImportJob, options: ImportOptions, mapping: Mapping, stage: Stage | None) -> ImportJob:
-    """Keep how a person wants the file to be read. Raises WorkNotPossible once the import has started."""
+    """Keep how a person wants the file to be read. Raises WorkNotPossible once the import has started.
+
+    A column that has just become the gold of a choice gets its labels, with the options that they plainly mean.
+    """
     locked: ImportJob = ImportJob.objects.select_for_update().get(pk=job.pk)
     if locked.state != STATE.DRAFT:
         raise WorkNotPossible("This import has started, so its mapping cannot be changed.")
-    locked.options, locked.mapping, locked.stage = options.to_json(), mapping.to_json(), stage
+    locked.options, locked.stage = options.to_json(), stage
+    locked.mapping = _with_options(locked, options, mapping).to_json()
     locked.save(update_fields=["options", "mapping", "stage"])
     return locked
+
+
+def reread_draft(
+    *, job: ImportJob, options: ImportOptions, stage: Stage | None, join_column: str | None = None
+) -> ImportJob:
+    """Keep that the file is to be read in another way, or for another stage: what its columns mean is proposed anew.
+
+    Raises ImportRefused if that leaves the tables without a column that names them.
+    """
+    job.stage = stage
+    options, mapping = propose(job, replace(options, join=None), join_column=join_column)
+    return change_draft(job=job, options=options, mapping=mapping, stage=stage)
 
 
 @transaction.atomic
@@ -358,6 +378,25 @@ def _queued(job: ImportJob) -> ImportJob:
     ImportJob.objects.filter(pk=locked.pk).update(state=STATE.WAITING, due_at=Now(), attempts=0)
     locked.refresh_from_db()
     return locked
+
+
+def _with_options(job: ImportJob, options: ImportOptions, mapping: Mapping) -> Mapping:
+    specs = {spec.name: spec for spec in label_fields(job.project, job.stage)}
+    if not any(entry.field in specs and specs[entry.field].options and not entry.values for entry in mapping.gold):
+        return mapping
+    with records_of(job, options) as (file, records):
+        sample = sample_of(file, records).records
+    gold = []
+    for entry in mapping.gold:
+        spec = specs.get(entry.field)
+        if spec is not None and spec.options and not entry.values:
+            labels = labels_of(sample, entry.column)
+            # Too many to be labels: left alone, each is refused if it is no option, and the page says so.
+            if len(labels) <= MAX_LABELS:
+                values = {**dict.fromkeys(labels, ""), **guess_values(labels, spec.options)}
+                entry = replace(entry, values=values)
+        gold.append(entry)
+    return replace(mapping, gold=tuple(gold))
 
 
 def _first_fault(job: ImportJob) -> SourceError | None:

@@ -29,16 +29,14 @@ N_ITEMS = 10
 N_EXAMPLES = 2
 # Ten items of a megabyte would make a page of ten.
 MAX_TEXT = 20_000
-MAX_LABELS = 100
 
 
 @dataclass
 class Column:
-    """A column of the file: examples as text, and the distinct short values for mapping labels, MAX_LABELS at most."""
+    """A column of the file, with a few of its values as text."""
 
     name: str
     examples: list[str] = field(default_factory=list)
-    labels: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -144,18 +142,11 @@ def _cut(value: Any) -> Any:
 
 def _columns(names: list[str], records: list[Record]) -> list[Column]:
     columns = {name: Column(name) for name in names}
-    seen: dict[str, dict[str, None]] = {name: {} for name in names}
     for record in records:
         for name, value in record.values:
-            column = columns[name]
-            if value in (None, ""):
-                continue
-            if len(column.examples) < N_EXAMPLES and (text := shortened(plain_text(value), 80)) not in column.examples:
-                column.examples.append(text)
-            labels = seen[name]
-            for element in value if isinstance(value, list) else [value]:
-                if len(labels) < MAX_LABELS and not isinstance(element, dict | list):
-                    labels[plain_text(element).strip()[:200]] = None
-    for name, column in columns.items():
-        column.labels = [label for label in seen[name] if label]
+            examples = columns[name].examples
+            if value not in (None, "") and len(examples) < N_EXAMPLES:
+                text = shortened(plain_text(value), 80)
+                if text not in examples:
+                    examples.append(text)
     return list(columns.values())

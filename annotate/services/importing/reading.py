@@ -11,9 +11,10 @@ from django.conf import settings
 
 from annotate.answers import AnswerInvalid, FieldSpec, fields_from_json, get_field_type
 from annotate.exceptions import ImportRefused
-from annotate.models import ImportJob, Stage, StoredFile
+from annotate.models import ImportJob, Project, Stage, StageVersion, StoredFile
 from annotate.services.importing.options import ImportOptions, mapping_of, options_of
 from annotate.services.importing.problems import Problems, refusal
+from annotate.services.stage_form import FIRST_FIELDS
 from annotate.sources.blocks import plain_text
 from annotate.sources.errors import MappingError, SourceError, shortened
 from annotate.sources.joined import Tables, join_tables, read_tables
@@ -26,6 +27,8 @@ SAMPLE = 2_000
 SAMPLE_BYTES = 8_000_000
 # Labels without a chosen value that a job remembers, so that its page can ask for one.
 MAX_UNMAPPED = 50
+# More different values than these are no labels of a choice.
+MAX_LABELS = 60
 
 
 def limits() -> Limits:
@@ -61,11 +64,23 @@ def tables_of(job: ImportJob, options: ImportOptions) -> Tables | None:
             raise refusal(SourceError(f"In the file of tables: {fault.message}")) from fault
 
 
-def label_fields(stage: Stage | None) -> tuple[FieldSpec, ...]:
-    """The fields of the stage that decide: those whose gold label a file may bring."""
-    if stage is None:
-        return ()
-    return tuple(spec for spec in fields_from_json(stage.versions.get(is_current=True).fields) if spec.decides)
+def label_fields(project: Project, stage: Stage | None) -> tuple[FieldSpec, ...]:
+    """The fields that decide: those whose gold labels a file may bring.
+
+    Without a stage those of the project's stages, one of each name; in a project without stages those that a new stage
+    is offered, so that gold imported first fits the stage made second.
+    """
+    if stage is not None:
+        forms = [stage.versions.get(is_current=True).fields]
+    else:
+        versions = StageVersion.objects.filter(stage__project=project, is_current=True).order_by("stage__position")
+        forms = list(versions.values_list("fields", flat=True)) or list(FIRST_FIELDS.values())
+    by_name: dict[str, FieldSpec] = {}
+    for form in forms:
+        for spec in fields_from_json(form):
+            if spec.decides:
+                by_name.setdefault(spec.name, spec)
+    return tuple(by_name.values())
 
 
 def shown_keys(stage: Stage | None) -> list[str]:
@@ -95,6 +110,19 @@ def sample_of(file: Any, records: Iterator[Record]) -> Sample:
     return Sample(found, columns_of(found))
 
 
+def labels_of(records: Sequence[Record], column: str) -> list[str]:
+    """The distinct values of a column as gold would read them, in order, one more than MAX_LABELS at most."""
+    labels: dict[str, None] = {}
+    for record in records:
+        value = dict(record.values).get(column)
+        for element in value if isinstance(value, list) else [value]:
+            if not isinstance(element, list | dict) and (text := plain_text(element).strip()):
+                labels[text] = None
+        if len(labels) > MAX_LABELS:
+            break
+    return list(labels)
+
+
 class DraftReader:
     """Reads drafts as one job wants them, and keeps what is wrong with the records it meets.
 
@@ -108,7 +136,7 @@ class DraftReader:
         self.problems = Problems()
         self.unmapped: dict[str, list[str]] = {}
         self._columns: dict[str, None] = {}
-        self._fields = {spec.name: spec for spec in label_fields(stage)}
+        self._fields = {spec.name: spec for spec in label_fields(job.project, stage)} if stage else {}
         self._stage = stage
         self._join = options.join
         self._tables = tables_of(job, options) if options.join else None
@@ -205,7 +233,7 @@ def check_mapping(mapping: Mapping, columns: Iterable[str], stage: Stage | None)
             f"The stage “{stage.title}” shows {keys}, and no column has that name: people would see empty items. "
             "Give a column the name, or change what the stage shows."
         )
-    names = [spec.name for spec in label_fields(stage)]
+    names = [spec.name for spec in label_fields(stage.project, stage)]
     for entry in mapping.gold:
         if entry.field not in names:
             raise MappingError(
