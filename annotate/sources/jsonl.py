@@ -23,7 +23,9 @@ def read_jsonl(file: BinaryFile, *, encoding: str, limits: Limits) -> Iterator[R
             raise too_large(limits.max_item_bytes, line=line, row=number)
         start = len(text) - len(text.lstrip(" \t\r\n"))
         try:
-            value, end = decode_json(text, start, max_depth=limits.max_depth, allow_control_characters=True)
+            value, end = decode_json(
+                text, start, max_depth=limits.max_depth, allow_control_characters=True, tolerant=limits.tolerant
+            )
         except json.JSONDecodeError as fault:
             raise broken_json(fault.msg, line=line, column=fault.pos + 1) from fault
         except RefusedValue as fault:

@@ -20,10 +20,14 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one record may have: bytes in UTF-8 as written in the file, and levels of nesting."""
+    """What one record may have: bytes in UTF-8 as written in the file, and levels of nesting.
+
+    tolerant: of JSON written by programs that log what models say; see `decode_json`.
+    """
 
     max_item_bytes: int = 2_000_000
     max_depth: int = 64
+    tolerant: bool = False
 
 
 def columns_of(records: Iterable[Record]) -> list[str]:

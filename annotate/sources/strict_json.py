@@ -58,13 +58,17 @@ class _Suspect(ValueError):
     """Raised by the decoder's hooks, which do not know where in the value they are."""
 
 
-def decode_json(text: str, start: int, *, max_depth: int, allow_control_characters: bool) -> tuple[Any, int]:
+def decode_json(
+    text: str, start: int, *, max_depth: int, allow_control_characters: bool, tolerant: bool = False
+) -> tuple[Any, int]:
     """Decode the value that begins exactly at `start`; the value and the position after it.
 
     Objects become dicts in file order, whole numbers ints, fractions FloatLiteral.
+    tolerant: NaN and infinities are None, for they mean that there is no value; NUL and lone surrogates stay in texts,
+    and whoever stores them must replace them. Repeated keys and depth are refused as ever.
     Raises json.JSONDecodeError if the text is not JSON (or is cut), RefusedValue for what JSON allows and we do not.
     """
-    decoders = _LENIENT if allow_control_characters else _STRICT
+    decoders = _DECODERS[allow_control_characters, tolerant]
     is_suspect = False
     try:
         try:
@@ -81,8 +85,8 @@ def decode_json(text: str, start: int, *, max_depth: int, allow_control_characte
         position = _position_beyond(text, start, end, max_depth)
         if position is not None:
             raise _too_deep(max_depth, position)
-    if is_suspect or _SUSPECT_ESCAPE.search(text, start, end):
-        for problem, path in _refused_in(value, ""):
+    if is_suspect or (not tolerant and _SUSPECT_ESCAPE.search(text, start, end)):
+        for problem, path in _refused_in(value, "", tolerant):
             raise RefusedValue(problem, field=path or None)
     return value, end
 
@@ -105,22 +109,24 @@ def _too_deep(max_depth: int, position: int | None) -> RefusedValue:
     return RefusedValue(f"lists and objects are nested more than {max_depth} deep; flatten them.", position=position)
 
 
-def _refused_in(value: Any, path: str) -> Iterator[tuple[str, str]]:
+def _refused_in(value: Any, path: str, tolerant: bool) -> Iterator[tuple[str, str]]:
     """(problem, path) of everything refused in a decoded value, in file order."""
     if isinstance(value, _Marker):
         yield value.problem, path
     elif isinstance(value, str):
+        if tolerant:
+            return
         if "\0" in value:
             yield "there is a NUL character (\\u0000), which no database stores; remove it.", path
         elif _LONE_SURROGATE.search(value):
             yield "there is half of a surrogate pair (\\uD800 to \\uDFFF), which is no character; remove it.", path
     elif isinstance(value, list):
         for index, element in enumerate(value):
-            yield from _refused_in(element, f"{path}[{index}]")
+            yield from _refused_in(element, f"{path}[{index}]", tolerant)
     elif isinstance(value, dict):
         for key, element in value.items():
-            yield from _refused_in(key, path)
-            yield from _refused_in(element, f"{path}.{key}" if path else key)
+            yield from _refused_in(key, path, tolerant)
+            yield from _refused_in(element, f"{path}.{key}" if path else key, tolerant)
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -135,6 +141,15 @@ def _finite(literal: str) -> FloatLiteral:
     if number in (float("inf"), float("-inf")):
         raise _Suspect
     return number
+
+
+def _finite_or_none(literal: str) -> FloatLiteral | None:
+    number = FloatLiteral(literal)
+    return None if number in (float("inf"), float("-inf")) else number
+
+
+def _no_value(_name: str) -> None:
+    return None
 
 
 def _refuse_constant(_name: str) -> Any:
@@ -168,17 +183,25 @@ def _mark_constant(name: str) -> _Marker:
 
 
 class _Decoders:
-    def __init__(self, strict: bool) -> None:
+    def __init__(self, *, strict: bool, tolerant: bool) -> None:
         self.fast = json.JSONDecoder(
-            object_pairs_hook=_unique_keys, parse_float=_finite, parse_constant=_refuse_constant, strict=strict
+            object_pairs_hook=_unique_keys,
+            parse_float=_finite_or_none if tolerant else _finite,
+            parse_constant=_no_value if tolerant else _refuse_constant,
+            strict=strict,
         )
         self.marking = json.JSONDecoder(
             object_pairs_hook=_mark_repeated_key,
-            parse_float=_mark_infinite,
+            parse_float=_finite_or_none if tolerant else _mark_infinite,
             parse_int=_mark_long,
-            parse_constant=_mark_constant,
+            parse_constant=_no_value if tolerant else _mark_constant,
             strict=strict,
         )
 
 
-_STRICT, _LENIENT = _Decoders(strict=True), _Decoders(strict=False)
+# By (allow_control_characters, tolerant).
+_DECODERS = {
+    (allowed, tolerant): _Decoders(strict=not allowed, tolerant=tolerant)
+    for allowed in (False, True)
+    for tolerant in (False, True)
+}

@@ -152,3 +152,23 @@ def test_bytes_that_are_not_the_encoding_are_named_by_line_and_column():
 def test_a_cut_utf16_file_is_refused():
     data = '{"q": "a"}\n{"q": "b"}\n'.encode("utf-16")[:-1]
     assert refusal(data, "x.jsonl").line == 2
+
+
+LOGS = Limits(tolerant=True)
+
+
+def test_logs_of_models_may_have_nan_which_is_no_value():
+    # 1e999 is the JSON of no number either; the text "NaN" is a text.
+    data = b'{"a": NaN, "b": -Infinity, "c": [1, NaN], "d": 1e999, "e": "NaN", "f": 0.5}\n'
+    expected = [{"a": None, "b": None, "c": [1, None], "d": None, "e": "NaN", "f": 0.5}]
+    assert values(data, "x.jsonl", limits=LOGS) == expected
+    assert values(b"[" + data + b"]", "x.json", limits=LOGS) == expected
+    assert "NaN is not a value" in refusal(data, "x.jsonl").message
+
+
+def test_logs_of_models_may_have_half_characters_and_are_otherwise_read_as_strictly():
+    assert values(rb'{"a": "x\ud800y", "b": "\u0000"}', "x.jsonl", limits=LOGS) == [{"a": "x\ud800y", "b": "\0"}]
+    assert refusal(b'{"a": NaN, "a": 2}', "x.jsonl", limits=LOGS).field == "a"
+    deep = b'{"a": ' + b"[" * 100 + b"NaN" + b"]" * 100 + b"}"
+    assert "nested more than 64 deep" in refusal(deep, "x.jsonl", limits=LOGS).message
+    assert "more than 4,300 digits" in refusal(b'{"a": ' + b"9" * 5000 + b"}", "x.jsonl", limits=LOGS).message
