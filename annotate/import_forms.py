@@ -7,9 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from django import forms
-from django.conf import settings
 from django.core.exceptions import ValidationError
-from django.core.files.uploadedfile import UploadedFile
 from django.http import QueryDict
 
 from annotate.answers import FieldSpec
@@ -65,21 +63,6 @@ class UploadForm(PlainForm):
         stage: Any = self.fields["stage"]
         stage.of_project(project)
         self.initial.setdefault("stage", stage.queryset.last())
-
-    def clean_file(self) -> UploadedFile:
-        return self._within_limit("file")
-
-    def clean_tables(self) -> UploadedFile:
-        return self._within_limit("tables")
-
-    def _within_limit(self, name: str) -> UploadedFile:
-        file = self.cleaned_data[name]
-        if file and file.size > settings.MAX_UPLOAD_BYTES:
-            raise ValidationError(
-                f"The file has {file.size:,} bytes, and {settings.MAX_UPLOAD_BYTES:,} are allowed; split it, or ask "
-                "for a higher limit."
-            )
-        return file  # type: ignore[no-any-return]
 
 
 class ReadingForm(PlainForm):

@@ -214,6 +214,12 @@ STORAGES = {
         else "django.contrib.staticfiles.storage.StaticFilesStorage",
     },
 }
+# The first ends an upload at MAX_UPLOAD_BYTES, before it fills the disk.
+FILE_UPLOAD_HANDLERS = [
+    "annotate.uploads.UploadLimit",
+    "django.core.files.uploadhandler.MemoryFileUploadHandler",
+    "django.core.files.uploadhandler.TemporaryFileUploadHandler",
+]
 FILE_UPLOAD_PERMISSIONS = 0o600
 FILE_UPLOAD_DIRECTORY_PERMISSIONS = 0o700
 # Forms only; files are streamed and limited by MAX_UPLOAD_BYTES. A long answer is far below.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.conf import settings
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -19,6 +20,7 @@ from annotate.services.heartbeats import last_heard
 from annotate.services.importing.preview import preview_of
 from annotate.services.importing.reading import label_fields
 from annotate.sources.delimited import NEWLINES
+from annotate.uploads import was_too_large
 from annotate.views.doors import PersonRequest, project_run_by, signed_in
 from annotate.views.navigation import project_nav
 
@@ -39,6 +41,9 @@ def upload(request: PersonRequest, slug: str) -> HttpResponse:
     project = project_run_by(request.user, slug)
     if request.method != "POST":
         return _upload_page(request, project, UploadForm(project=project))
+    if was_too_large(request):
+        words = f"Nothing was kept: a file may have {settings.MAX_UPLOAD_BYTES:,} bytes. Split it, or ask for more."
+        return _upload_page(request, project, UploadForm(project=project), status=413, refused=ImportRefused(words))
     form = UploadForm(request.POST, request.FILES, project=project)
     if not form.is_valid():
         return _upload_page(request, project, form, status=422)
