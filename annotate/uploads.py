@@ -31,4 +31,5 @@ class UploadLimit(FileUploadHandler):
 
 def was_too_large(request: HttpRequest) -> bool:
     """Whether a file of this request was dropped; its form then has no file at all."""
+    _ = request.FILES  # reads the body, if nobody did
     return bool(request.META.get("goldpanel.upload_too_large"))
