@@ -29,6 +29,26 @@ STORY = (
     "The harbour of Skarvoy froze over in the winter of 1947, and for eleven weeks no ship came in. "
     "Flour was rationed first, then lamp oil; the school closed so that its stove could heat the infirmary. "
 )
+RIVERS = "id;question;verdict;topic\n" + "".join(
+    f"{n:03};{question};{verdict};rivers\n"
+    for n, (question, verdict) in enumerate(
+        [
+            ("Does the Danube end in the Black Sea?", "SUPPORTS"),
+            ("Is the Rhône longer than the Nile?", "REFUTES"),
+            ("Does the Elbe pass through Dresden?", "SUPPORTS"),
+            ("Does the Amazon cross the equator?", "REFUTES"),
+            ("Did more than a thousand people swim in the Seine on 1 May 1850?", "NOT ENOUGH INFO"),
+            ("Is the Volga the longest river of Europe?", "SUPPORTS"),
+            ("Does the Thames freeze every winter?", "REFUTES"),
+            ("Is there a river in Zürich?", "SUPPORTS"),
+            ("Does the Murray flow through Australia?", "SUPPORTS"),
+            ("Was the first bridge over the Tiber painted green?", "NOT ENOUGH INFO"),
+            ("Does the Mekong reach the sea in Norway?", "REFUTES"),
+            ("Do the Blue Nile and the White Nile meet at Khartoum?", "SUPPORTS"),
+        ],
+        start=1,
+    )
+)
 
 
 def main(arguments: list[str]) -> None:
@@ -112,10 +132,11 @@ def refuse_failures(response: Response) -> None:
 
 def screens() -> list[tuple[str, Person | None, Callable[[Page], object]]]:
     """(name, who looks, how to get there) of each picture."""
+    from django.core.files.base import ContentFile
     from django.urls import reverse
 
-    from annotate.models import ItemRevision, Person, Project, Stage
-    from annotate.services import people, projects
+    from annotate.models import Person, Project, Stage
+    from annotate.services import importing, people, projects
     from evaluation.models import Report, Run
     from evaluation.services import demo
     from tests.factories import make_item, make_item_set
@@ -144,8 +165,14 @@ def screens() -> list[tuple[str, Person | None, Callable[[Page], object]]]:
             settings = {name: getattr(stage, name) for name in KEPT_SETTINGS}
             projects.change_stage(stage=stage, by=admin, overlap=stage.overlap + 8, **settings)
     worker, _ = people.new_annotator(project=project, is_sample=True)
-    assert ItemRevision.objects.filter(item__project=project).exists()
     slug = project.slug
+    draft = importing.draft_import(
+        project=project,
+        by=admin,
+        file=ContentFile(RIVERS.encode("cp1252")),
+        name="rivers.csv",
+        stage=project.stages.get(slug=demo.CLAIMS),
+    )
     report = Report.objects.filter(project=project, stage__slug=demo.CLAIMS, state="done").latest("pk")
     run = Run.objects.filter(project=project, name__startswith="Chatty").latest("pk")
 
@@ -173,6 +200,8 @@ def screens() -> list[tuple[str, Person | None, Callable[[Page], object]]]:
         ("items", admin, at("items", slug)),
         ("people", admin, at("people", slug)),
         ("stage", admin, at("stage", slug, demo.CLAIMS)),
+        ("import", admin, at("import", slug)),
+        ("import-preview", admin, at("import-job", slug, draft.pk)),
         ("runs", admin, at("runs", slug)),
         ("run", admin, at("run", slug, run.pk)),
         ("reports", admin, at("reports", slug)),

@@ -7,12 +7,13 @@ from datetime import timedelta
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from django.core.files.base import ContentFile
 from django.urls import reverse
 from django.utils import timezone
 from playwright.sync_api import Page
 
-from annotate.models import Person, Stage
-from annotate.services import people
+from annotate.models import ImportJob, Person, Project, Stage
+from annotate.services import importing, people
 from evaluation.services import answering, running
 from tests.browser.test_shown_text import GRID, TABLE
 from tests.browser.visitors import NARROW, SCHEMES, WIDE, sign_in
@@ -149,11 +150,35 @@ def test_the_pages_of_a_project(problems):
         "person": at("person", slug, annotator.pseudonym),
         "stage": at("stage", slug, stage),
         "new stage": at("stage-new", slug),
-        "stage preview": at("stage-preview", slug, stage),
+        "project settings": at("project-settings", slug),
         "agreement": at("agreement-now", slug),
     }
 
     assert problems(study.admin, addresses) == []
+
+
+def test_imports(problems):
+    project = make_project(title="Sea and sky")
+    admin, stage = make_member(project, "admin"), make_stage(project)
+    draft = drafted(project, stage, admin, "id,question,label,domain\n" + "".join(SOUND_ROWS))
+    done = drafted(project, stage, admin, "id,question,label\n1,Is it?,yes\n")
+    importing.start_import(job=done, by=admin)
+    importing.run_import(job_id=done.pk)
+    refused = drafted(project, stage, admin, 'id,question\n1,Is it?\n2,unbalanced "quote\n1,Is it not?\n')
+    waiting = drafted(project, stage, admin, "id,question\n9,Is it waiting?\n")
+    importing.start_import(job=waiting, by=admin)
+    jobs = {"draft": draft, "done": done, "refused": refused, "waiting": waiting}
+    addresses = {name: at("import-job", project.slug, job.pk) for name, job in jobs.items()}
+
+    assert problems(admin, {"import": at("import", project.slug)} | addresses) == []
+
+
+SOUND_ROWS = [f"{n:03},Is {n} an even number?,{'no' if n % 2 else 'yes'},numbers\n" for n in range(12)]
+
+
+def drafted(project: Project, stage: Stage, by: Person, text: str) -> ImportJob:
+    file = ContentFile(text.encode())
+    return importing.draft_import(project=project, by=by, file=file, name="rows.csv", stage=stage)
 
 
 def test_runs_and_endpoints(problems):
