@@ -1,4 +1,4 @@
-"""Participant codes and invitation tokens: how they are made, read and stored. Pure; the key comes from outside."""
+"""Codes, invitations and API tokens: how they are made, read and stored. Pure; the key comes from outside."""
 
 import hashlib
 import hmac
@@ -42,3 +42,17 @@ def new_invite_token() -> str:
 def invite_digest(token: str) -> str:
     """What is stored of an invitation. Unkeyed: nobody can try 192 bits."""
     return hashlib.sha256(token.encode()).hexdigest()
+
+
+# Says in logs, commits and secret scanners what it is.
+API_TOKEN_PREFIX = "gp_"
+
+
+def new_api_token() -> str:
+    """256 random bits, for a program to keep."""
+    return API_TOKEN_PREFIX + secrets.token_urlsafe(32)
+
+
+def api_token_digest(token: str, *, key: str) -> str:
+    """What is stored of an API token; the prefix keeps it apart from the digests of codes under the same key."""
+    return hmac.new(key.encode(), b"api-token:" + token.encode(), hashlib.sha256).hexdigest()

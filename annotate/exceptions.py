@@ -99,6 +99,12 @@ class InviteNotValid(GoldpanelError):
     message = "This invitation has ended or was used up. Ask whoever sent it for a new one."
 
 
+class TokenNotPossible(GoldpanelError):
+    """A token with scopes that its person cannot use, or one too many."""
+
+    http_status = 422
+
+
 class ImportRefused(GoldpanelError):
     """The file has faults; `problems` lists them with line, column, row and field. Nothing was imported."""
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from django.db import models
 from django.db.models import F, Q
+from django.db.models.functions import Now
 
 if TYPE_CHECKING:
     from annotate.models import Person
@@ -135,6 +136,19 @@ class ItemRowQuerySet(ProjectRowQuerySet):
 
 class EventQuerySet(AdminRowQuerySet):
     pass
+
+
+class ApiTokenQuerySet(models.QuerySet[Any]):
+    """A token is its person's own: no admin sees or revokes those of others."""
+
+    def held_by(self, person: Person | Any) -> Self:
+        if not person.is_authenticated or not person.is_active:
+            return self.none()
+        return self.filter(person=person)
+
+    def live(self) -> Self:
+        """Those that still open something, by the database's clock."""
+        return self.filter(revoked_at__isnull=True, expires_at__gt=Now(), person__is_active=True)
 
 
 def _model(name: str) -> Any:

@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from annotate.views import files, home, importing, items, people, project, signing_in, stage, work
+from annotate.views import files, home, importing, items, people, project, signing_in, stage, tokens, work
 
 urlpatterns: list[URLPattern] = [
     # Coming in, and where people work
@@ -16,6 +16,10 @@ urlpatterns: list[URLPattern] = [
     path("work/a/<str:token>/renew/", work.renew, name="work-renew"),
     path("work/a/<str:token>/revise/", work.revise, name="work-revise"),
     path("work/<slug:project>/<slug:stage>/", work.work, name="work"),
+    # What programs sign in with
+    path("account/tokens/", tokens.token_list, name="tokens"),
+    path("account/tokens/new/", tokens.token_new, name="token-new"),
+    path("account/tokens/<int:token_id>/revoke/", tokens.token_revoke, name="token-revoke"),
     # A project and those who run it
     path("projects/new/", project.project_new, name="project-new"),
     path("p/<slug:slug>/", project.project, name="project"),

@@ -20,7 +20,7 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.utils import timezone
 
 from annotate.models import Exclusion, ImportJob, Person, StoredFile
-from annotate.services import people
+from annotate.services import people, tokens
 from evaluation.models import Report
 from tests.factories import (
     make_annotation,
@@ -77,6 +77,9 @@ DOORS: dict[str, Door] = {
     "work-skip": Door(None, OWNER, HELD),
     "work-renew": Door(None, OWNER, HELD),
     "work-revise": Door(OWNER, OWNER, {"token": "submitted.token"}),
+    "tokens": Door(SIGNED_IN),
+    "token-new": Door(None, SIGNED_IN),
+    "token-revoke": Door(None, OWNER, {"token_id": "api_token.pk"}),
     "project-new": Door(STAFF, STAFF, refused_with=403),
     "project": Door(READERS, None, SLUG),
     "project-settings": Door(ADMINS, ADMINS, SLUG),
@@ -163,8 +166,10 @@ def make_world() -> SimpleNamespace:
         primary_scorer="label_accuracy", state="cancelled", due_at=None,
     )  # fmt: skip
     report.files.add(file)
+    api_token, _ = tokens.make_token(person=annotator, name="a script", scopes=["work"], days=1)
     return SimpleNamespace(
         project=project,
+        api_token=api_token,
         admin=admin,
         viewer=make_member(project, "viewer"),
         annotator=annotator,

@@ -142,6 +142,30 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.CreateModel(
+            name="ApiToken",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("name", models.CharField(help_text="What it is for, as its owner calls it.", max_length=80)),
+                ("digest", models.CharField(editable=False, max_length=64, unique=True)),
+                ("scopes", models.JSONField(default=list, help_text="Of Scope, such as ['read', 'export'].")),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("expires_at", models.DateTimeField()),
+                (
+                    "last_used_at",
+                    models.DateTimeField(blank=True, help_text="To the hour: not every request writes.", null=True),
+                ),
+                ("revoked_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "person",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="api_tokens",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
             name="Assignment",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),

@@ -1,6 +1,7 @@
 """The domain of the human side; docs/domain.md shows it with the states."""
 
 from .annotation import Annotation
+from .api_token import ApiToken
 from .assignment import Assignment
 from .background import BackgroundWork, DatabaseLease, ImportJob, StoredFile, WorkerHeartbeat
 from .event import Event
@@ -13,6 +14,7 @@ from .stage import Participation, Stage, StageItem, StageVersion
 
 __all__ = [
     "Annotation",
+    "ApiToken",
     "Assignment",
     "BackgroundWork",
     "DatabaseLease",

@@ -17,6 +17,7 @@ from annotate import events
 from annotate.codes import code_digest, invite_digest, new_code, new_invite_token
 from annotate.exceptions import InviteNotValid, PasswordRefused, SignInRefused, TooManyAttempts, TooManyPasswords
 from annotate.models import Invite, Membership, Person, Project, SignInFailure
+from annotate.services.tokens import revoke_tokens_of
 
 WINDOW = timedelta(minutes=10)
 FAILURES_PER_ADDRESS = 30
@@ -29,12 +30,14 @@ INVITED_ROLES = [role for role in Membership.Role.values if role != Membership.R
 
 @transaction.atomic
 def issue_code(*, person: Person, by: Person | None = None) -> str:
-    """A new participant code, to be shown this once; the one before stops working, and its sessions end."""
+    """A new participant code, to be shown this once; the one before stops working; its sessions and tokens end."""
     code = new_code()
     person.code_digest = _digest(code)
     # Sessions are bound to the password field, also to an unusable one: whoever found the old code is out.
     person.set_unusable_password()
     person.save(update_fields=["code_digest", "password"])
+    # So are the programs that this person, or whoever found the code, has let in.
+    revoke_tokens_of(person=person, by=by)
     events.record(actor=by, verb="code.issued", subject=person, project_id=None)
     return code
 
