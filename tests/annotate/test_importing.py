@@ -7,9 +7,11 @@ import json
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.management import CommandError, call_command
 from django.db import connection
 
 from annotate.exceptions import ImportRefused, WorkNotPossible
@@ -604,6 +606,67 @@ def test_temporary_tables_do_not_outlive_an_import(stage):
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT COUNT(*) FROM {names} LIKE 'staged%%'", [])
         assert cursor.fetchone() == (0,)
+
+
+# By command
+
+
+def command(*arguments: object) -> str:
+    out = io.StringIO()
+    call_command("import_items", *map(str, arguments), stdout=out, stderr=out)
+    return out.getvalue()
+
+
+@pytest.fixture
+def claims_file(tmp_path: Path) -> Path:
+    path = tmp_path / "claims.csv"
+    path.write_text(
+        "number;claim;verdict;domain\n1;One is odd.;ja;maths\n2;Two is odd.;nein;maths\n", encoding="cp1252"
+    )
+    return path
+
+
+def test_the_command_imports_and_prints_the_report(stage, claims_file):
+    said = ("--map", "id=number", "--map", "gold:label=verdict")
+    said += ("--map", "value:label:ja=yes", "--map", "value:label:nein=no")
+    output = command(stage.project.slug, claims_file, "--stage", stage.slug, *said)
+    assert "2 items imported, 0 unchanged" in output
+    assert "2 items added to the stage" in output
+    assert contents(stage) == {"1": [["question", "One is odd."]], "2": [["question", "Two is odd."]]}
+    assert list(Gold.objects.order_by("pk").values_list("answers", flat=True)) == [["yes"], ["no"]]
+
+
+def test_a_dry_run_prints_a_mapping_that_can_be_given_back(stage, claims_file, tmp_path):
+    output = command(stage.project.slug, claims_file, "--map", "id=number", "--map", "show:question=claim", "--dry-run")
+    assert not Item.objects.exists()
+    mapping = tmp_path / "mapping.json"
+    mapping.write_text(output[: output.rindex("}") + 1])
+    command(stage.project.slug, claims_file, "--mapping", mapping, "--stage", stage.slug)
+    assert list(contents(stage)) == ["1", "2"]
+
+
+def test_the_command_ends_with_the_problems(stage, tmp_path):
+    path = tmp_path / "items.jsonl"
+    path.write_bytes(claims(3) + b"{broken}\n")
+    out = io.StringIO()
+    with nothing_stored(), pytest.raises(CommandError, match="Nothing was imported"):
+        call_command("import_items", stage.project.slug, str(path), stderr=out)
+    assert "Line 4, column 2" in out.getvalue()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--map", "id"),
+        ("--map", "colour=number"),
+        ("--map", "value:label:a=b"),
+        ("--stage", "none"),
+        ("--join", "claim"),
+    ],
+)
+def test_arguments_that_mean_nothing_are_refused(stage, claims_file, arguments):
+    with nothing_stored(), pytest.raises(CommandError):
+        command(stage.project.slug, claims_file, *arguments)
 
 
 # Real files
