@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -15,7 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from config.env import PROJECT, read_settings
 from config.processes import Processes, web_command
@@ -23,7 +24,7 @@ from config.processes import Processes, web_command
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page, Response
 
-    from annotate.models import Person
+    from annotate.models import ImportJob, Person, Project
 
 STORY = (
     "The harbour of Skarvoy froze over in the winter of 1947, and for eleven weeks no ship came in. "
@@ -51,6 +52,14 @@ RIVERS = "id;question;verdict;topic\n" + "".join(
 )
 
 
+class Screen(NamedTuple):
+    """A picture: who looks, and how they get there."""
+
+    name: str
+    person: Person | None
+    arrange: Callable[[Page], object]
+
+
 def main(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.browser.screenshots", description=__doc__)
     parser.add_argument("out", type=Path)
@@ -59,7 +68,7 @@ def main(arguments: list[str]) -> None:
     options = parser.parse_args(arguments)
     options.out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="goldpanel-screens-") as scratch:
-        data = (options.data or Path(scratch) / "data").resolve()
+        data = Path(scratch) / "data"
         os.environ |= {
             "GOLDPANEL_DATA": str(data),
             "GOLDPANEL_MODE": "demo",
@@ -67,8 +76,15 @@ def main(arguments: list[str]) -> None:
             "GOLDPANEL_HOST": "127.0.0.1",
             "DJANGO_SETTINGS_MODULE": "config.settings",
         }
-        if not (data / "goldpanel.sqlite3").exists():
+        for name in ("DATABASE_URL", "REDIS_URL"):
+            os.environ.pop(name, None)
+        played = options.data if options.data and options.data.exists() else None
+        if played:
+            shutil.copytree(played, data)  # The pictures change what they show; the played demo stays as it was.
+        else:
             play_demo(Path(scratch) / "report")
+            if options.data:
+                shutil.copytree(data, options.data)
         with served(Path(scratch)) as address:
             take_all(address, options.out, options.only)
 
@@ -105,22 +121,22 @@ def take_all(address: str, out: Path, only: list[str] | None) -> None:
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
     with sync_playwright() as playwright:
         browser: Browser = launch(playwright)
-        for name, person, arrange in screens():
-            if only and name not in only:
+        for screen in screens():
+            if only and screen.name not in only:
                 continue
             for width, scheme in product((WIDE, NARROW), SCHEMES):
                 context = browser.new_context(
                     base_url=address, viewport=width, color_scheme=scheme, locale="en-GB", reduced_motion="reduce"
                 )
-                if person is not None:
-                    sign_in(context, person, address)
+                if screen.person is not None:
+                    sign_in(context, screen.person, address)
                 page = context.new_page()
                 page.on("response", refuse_failures)
-                arrange(page)
+                screen.arrange(page)
                 page.wait_for_load_state("networkidle")
-                page.screenshot(path=out / f"{name}-{width['width']}-{scheme}.png", full_page=True)
+                page.screenshot(path=out / f"{screen.name}-{width['width']}-{scheme}.png", full_page=True)
                 context.close()
-            print(name, flush=True)
+            print(screen.name, flush=True)
         browser.close()
 
 
@@ -130,49 +146,18 @@ def refuse_failures(response: Response) -> None:
         sys.exit(f"{response.status}: {response.url}")
 
 
-def screens() -> list[tuple[str, Person | None, Callable[[Page], object]]]:
-    """(name, who looks, how to get there) of each picture."""
-    from django.core.files.base import ContentFile
+def screens() -> Iterator[Screen]:
+    """Each picture in turn: those of staff first, as the demo left everything, then those of somebody at work."""
     from django.urls import reverse
 
-    from annotate.models import Person, Project, Stage
-    from annotate.services import importing, people, projects
+    from annotate.models import Person, Project
+    from annotate.services import people
     from evaluation.models import Report, Run
     from evaluation.services import demo
-    from tests.factories import make_item, make_item_set
 
     project = Project.objects.get(slug=demo.SLUG)
     admin = Person.objects.get(username=demo.ADMIN)
-    if not project.stages.filter(slug="long").exists():
-        long = projects.create_stage(
-            project=project,
-            by=admin,
-            kind=Stage.Kind.ANSWER,
-            title="A long text",
-            slug="long",
-            fields=[
-                {"name": "answer", "type": "text", "caption": "Answer", "decides": True, "required": True},
-                {"name": "why", "type": "long_text", "caption": "Which sentences say so", "decides": False},
-            ],
-            shown_keys=["question", "text"],
-            instruction="Answer from the text alone.",
-        )
-        content = [["question", "For how many weeks did no ship come in?"], ["text", "\n\n".join([STORY * 3] * 6)]]
-        items = [make_item(project, content, external_id="long-1")]
-        projects.add_items_to_stage(stage=long, item_set=make_item_set(project, items), by=admin)
-        projects.open_stage(stage=long, by=admin)
-        for stage in project.stages.exclude(slug="long"):
-            settings = {name: getattr(stage, name) for name in KEPT_SETTINGS}
-            projects.change_stage(stage=stage, by=admin, overlap=stage.overlap + 8, **settings)
-    worker, _ = people.new_annotator(project=project, is_sample=True)
     slug = project.slug
-    draft = importing.draft_import(
-        project=project,
-        by=admin,
-        file=ContentFile(RIVERS.encode("cp1252")),
-        name="rivers.csv",
-        stage=project.stages.get(slug=demo.CLAIMS),
-    )
     report = Report.objects.filter(project=project, stage__slug=demo.CLAIMS, state="done").latest("pk")
     run = Run.objects.filter(project=project, name__startswith="Chatty").latest("pk")
 
@@ -180,44 +165,71 @@ def screens() -> list[tuple[str, Person | None, Callable[[Page], object]]]:
         address = reverse(name, args=arguments)
         return lambda page: page.goto(address)
 
-    def with_answers(stage: str) -> Callable[[Page], object]:
-        """At work, with something answered and something chosen."""
+    def with_a_choice(page: Page) -> None:
+        page.goto(reverse("work", args=[slug, demo.CLAIMS]))
+        page.locator("#answer-form input[type=radio]").first.focus()
+        page.keyboard.press("1")
 
-        def arrange(page: Page) -> None:
-            page.goto(reverse("work", args=[slug, stage]))
-            page.locator("#answer-form input:not([type=hidden])").first.focus()
-            page.keyboard.press("1")
-
-        return arrange
-
-    return [
-        ("sign-in", None, at("sign-in")),
-        ("home", worker, at("home")),
-        ("work-label", worker, with_answers(demo.CLAIMS)),
-        ("work-table", worker, at("work", slug, demo.TABLES)),
-        ("work-long-text", worker, at("work", slug, "long")),
-        ("project", admin, at("project", slug)),
-        ("items", admin, at("items", slug)),
-        ("people", admin, at("people", slug)),
-        ("stage", admin, at("stage", slug, demo.CLAIMS)),
-        ("import", admin, at("import", slug)),
-        ("import-preview", admin, at("import-job", slug, draft.pk)),
-        ("runs", admin, at("runs", slug)),
-        ("run", admin, at("run", slug, run.pk)),
-        ("reports", admin, at("reports", slug)),
-        ("comparison", admin, at("report", slug, report.pk)),
-        ("side-by-side", admin, at("side-by-side", slug)),
-    ]
+    yield Screen("sign-in", None, at("sign-in"))
+    yield Screen("project", admin, at("project", slug))
+    yield Screen("items", admin, at("items", slug))
+    yield Screen("people", admin, at("people", slug))
+    yield Screen("stage", admin, at("stage", slug, demo.CLAIMS))
+    yield Screen("import", admin, at("import", slug))
+    yield Screen("import-preview", admin, at("import-job", slug, draft_import(project, admin).pk))
+    yield Screen("runs", admin, at("runs", slug))
+    yield Screen("run", admin, at("run", slug, run.pk))
+    yield Screen("reports", admin, at("reports", slug))
+    yield Screen("comparison", admin, at("report", slug, report.pk))
+    yield Screen("side-by-side", admin, at("side-by-side", slug))
+    make_work(project, admin)
+    worker, _ = people.new_annotator(project=project, is_sample=True)
+    yield Screen("home", worker, at("home"))
+    yield Screen("work-label", worker, with_a_choice)
+    yield Screen("work-table", worker, at("work", slug, demo.TABLES))
+    yield Screen("work-long-text", worker, at("work", slug, "long"))
 
 
-KEPT_SETTINGS = (
-    "title",
-    "lease_minutes",
-    "order",
-    "is_closed_book",
-    "time_limit_seconds",
-    "permitted_sources",
-)
+def draft_import(project: Project, admin: Person) -> ImportJob:
+    from django.core.files.base import ContentFile
+
+    from annotate.services import importing
+    from evaluation.services import demo
+
+    stage = project.stages.get(slug=demo.CLAIMS)
+    file = ContentFile(RIVERS.encode("cp1252"))
+    return importing.draft_import(project=project, by=admin, file=file, name="rivers.csv", stage=stage)
+
+
+def make_work(project: Project, admin: Person) -> None:
+    """Something to do for one person more, from the first item on, and a stage with a long text."""
+    from annotate.models import Stage
+    from annotate.services import projects
+    from tests.factories import make_item, make_item_set
+
+    for stage in project.stages.all():
+        kept = {name: getattr(stage, name) for name in KEPT_SETTINGS}
+        projects.change_stage(stage=stage, by=admin, overlap=stage.overlap + 1, order=Stage.Order.SEQUENTIAL, **kept)
+    long = projects.create_stage(
+        project=project,
+        by=admin,
+        kind=Stage.Kind.ANSWER,
+        title="A long text",
+        slug="long",
+        fields=[
+            {"name": "answer", "type": "text", "caption": "Answer", "decides": True, "required": True},
+            {"name": "why", "type": "long_text", "caption": "Which sentences say so", "decides": False},
+        ],
+        shown_keys=["question", "text"],
+        instruction="Answer from the text alone.",
+    )
+    content = [["question", "For how many weeks did no ship come in?"], ["text", "\n\n".join([STORY * 3] * 6)]]
+    items = [make_item(project, content, external_id="long-1")]
+    projects.add_items_to_stage(stage=long, item_set=make_item_set(project, items), by=admin)
+    projects.open_stage(stage=long, by=admin)
+
+
+KEPT_SETTINGS = ("title", "lease_minutes", "is_closed_book", "time_limit_seconds", "permitted_sources")
 
 
 if __name__ == "__main__":
