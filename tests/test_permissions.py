@@ -19,8 +19,9 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.utils import timezone
 
-from annotate.models import Exclusion, ImportJob, Person, StoredFile
+from annotate.models import Exclusion, Person, StoredFile
 from annotate.services import people, tokens
+from annotate.services.importing import draft_import
 from evaluation.models import Report
 from tests.factories import (
     make_annotation,
@@ -64,6 +65,7 @@ class Door:
 SLUG = {"slug": "project.slug"}
 STAGE = SLUG | {"stage_slug": "stage.slug"}
 RUN = SLUG | {"run_id": "run.pk"}
+JOB = SLUG | {"job_id": "import_job.pk"}
 HELD = {"token": "assignment.token"}
 
 DOORS: dict[str, Door] = {
@@ -101,6 +103,11 @@ DOORS: dict[str, Door] = {
     "stage-preview": Door(None, ADMINS, STAGE),
     "stage-guidelines": Door(None, ADMINS, STAGE),
     "stage-items": Door(None, ADMINS, STAGE),
+    "import": Door(ADMINS, ADMINS, SLUG),
+    "import-job": Door(ADMINS, None, JOB),
+    "import-mapping": Door(None, ADMINS, JOB),
+    "import-progress": Door(ADMINS, None, JOB),
+    "import-step": Door(None, ADMINS, JOB),
     "export-answers": Door(ADMINS, None, SLUG),
     "file": Door(READERS, None, {"file_id": "file.pk"}),
     "runs": Door(READERS, None, SLUG),
@@ -185,7 +192,9 @@ def make_world() -> SimpleNamespace:
         run=run,
         prediction=run.predictions.first(),
         endpoint=run.endpoint,
-        import_job=ImportJob.objects.create(project=project, stage=stage, source=file, state="draft", due_at=None),
+        import_job=draft_import(
+            project=project, by=admin, file=ContentFile(b"id,question\n1,Is it?\n"), name="items.csv"
+        ),
     )
 
 
