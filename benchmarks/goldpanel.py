@@ -169,7 +169,7 @@ class System(Adapter):
     def read_export(self, path):
         with open(path, newline="", encoding="utf-8-sig") as file:
             for row in csv.DictReader(file):
-                yield row["external_id"], self.index[row["pseudonym"]], row["label"]
+                yield row["item"], self.index[row["person"]], row["answer.label"]
 
     async def list_page(self):
         async with self._admin() as session:
