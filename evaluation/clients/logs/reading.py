@@ -1,0 +1,64 @@
+"""Which program wrote a log, and its records one after another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from annotate.sources.decoding import BinaryFile
+from annotate.sources.detect import detect, is_zip
+from annotate.sources.errors import SourceError
+from annotate.sources.json_window import JsonWindow
+from annotate.sources.records import Limits
+from evaluation.clients.logs import inspect_ai, lm_eval, ours
+from evaluation.clients.logs.records import LOG_LIMITS, LogReader, LogRecord, LogSource, Notes
+
+FORMATS = {
+    "goldpanel": "Goldpanel's own columns",
+    "lm_eval": "lm-evaluation-harness samples",
+    "inspect_ai": "inspect_ai log",
+}
+READERS: dict[str, LogReader] = {"goldpanel": ours.read, "lm_eval": lm_eval.read, "inspect_ai": inspect_ai.read}
+# The first record tells; more keys than these are looked at in no record.
+_MAX_KEYS = 200
+
+
+def detect_log(file: BinaryFile, name: str, limits: Limits = LOG_LIMITS) -> LogSource:
+    """By the content first. Raises SourceError for what is no text, and for archives with the way to unpack them."""
+    file.seek(0)
+    if is_zip(file.read(4)):
+        raise SourceError(
+            "This is an archive. A log of inspect_ai (.eval) becomes JSON with “inspect log convert --to json”; "
+            "anything else is unpacked first."
+        )
+    detected = detect(file, name)
+    if detected.format not in ("json", "jsonl"):
+        return LogSource("goldpanel", detected)
+    window = JsonWindow(file, detected.encoding, limits)
+    is_list = window.peek() == "["
+    if is_list:
+        window.take("[")
+    keys = _keys(window)
+    if "eval" in keys and not is_list and keys & {"samples", "status", "plan"}:
+        return LogSource("inspect_ai", replace(detected, format="json"))
+    # One object alone is a file of one line, whatever its name says.
+    as_lines = detected if is_list or not keys & {"resps", *ours.KNOWN} else replace(detected, format="jsonl")
+    return LogSource("lm_eval" if "resps" in keys else "goldpanel", as_lines)
+
+
+def read_log(file: BinaryFile, source: LogSource, notes: Notes, limits: Limits = LOG_LIMITS) -> Iterator[LogRecord]:
+    """The records in the file's order. Raises SourceError with its place; `notes` is whole after the last record."""
+    return READERS[source.format](file, source, limits, notes)
+
+
+def _keys(window: JsonWindow) -> set[str]:
+    """The keys of the object that begins here, up to what tells the formats apart; none if it is something else."""
+    found: set[str] = set()
+    if window.peek() != "{":
+        return found
+    for key, _ in window.members():
+        found.add(key)
+        if len(found) == _MAX_KEYS or found >= {"eval", "status"} or "resps" in found:
+            break
+        window.value(row=None)
+    return found
