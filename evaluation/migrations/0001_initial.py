@@ -22,7 +22,11 @@ class Migration(migrations.Migration):
                 (
                     "provider",
                     models.CharField(
-                        choices=[("openai", "OpenAI-compatible server"), ("baseline", "baseline without a model")],
+                        choices=[
+                            ("openai", "OpenAI-compatible server"),
+                            ("baseline", "baseline without a model"),
+                            ("log", "imported log"),
+                        ],
                         max_length=10,
                     ),
                 ),
@@ -320,6 +324,88 @@ class Migration(migrations.Migration):
             ),
         ),
         migrations.CreateModel(
+            name="LogImport",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("draft", "draft"),
+                            ("waiting", "waiting"),
+                            ("running", "running"),
+                            ("paused", "paused"),
+                            ("done", "done"),
+                            ("failed", "failed"),
+                            ("cancelled", "cancelled"),
+                        ],
+                        default="waiting",
+                        max_length=10,
+                    ),
+                ),
+                ("due_at", models.DateTimeField(blank=True, default=django.utils.timezone.now, null=True)),
+                ("claim_token", models.CharField(blank=True, max_length=32)),
+                ("heartbeat_at", models.DateTimeField(blank=True, null=True)),
+                ("attempts", models.PositiveSmallIntegerField(default=0)),
+                ("n_done", models.PositiveIntegerField(default=0)),
+                ("n_total", models.PositiveIntegerField(blank=True, null=True)),
+                ("error", models.CharField(blank=True, max_length=500)),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("started_at", models.DateTimeField(blank=True, null=True)),
+                ("finished_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "options",
+                    models.JSONField(default=dict, help_text="Format, model, names and how items are recognised."),
+                ),
+                (
+                    "report",
+                    models.JSONField(
+                        default=dict, help_text="What was matched, unmatched, repeated, changed, in error."
+                    ),
+                ),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "item_set",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="annotate.itemset"
+                    ),
+                ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="log_imports", to="annotate.project"
+                    ),
+                ),
+                (
+                    "source",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="annotate.storedfile"
+                    ),
+                ),
+                (
+                    "stage_version",
+                    models.ForeignKey(
+                        help_text="The form whose first deciding field the answers belong to.",
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="annotate.stageversion",
+                    ),
+                ),
+                ("runs", models.ManyToManyField(blank=True, related_name="log_imports", to="evaluation.run")),
+            ],
+            options={
+                "abstract": False,
+            },
+        ),
+        migrations.CreateModel(
             name="Score",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
@@ -370,7 +456,7 @@ class Migration(migrations.Migration):
             model_name="endpoint",
             constraint=models.CheckConstraint(
                 condition=models.Q(
-                    ("provider", "baseline"), models.Q(("base_url", ""), _negated=True), _connector="OR"
+                    ("provider__in", ["baseline", "log"]), models.Q(("base_url", ""), _negated=True), _connector="OR"
                 ),
                 name="endpoint_server_has_url",
             ),

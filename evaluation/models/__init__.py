@@ -2,9 +2,10 @@
 
 from .call import Call
 from .endpoint import Endpoint
+from .log_import import LogImport
 from .prediction import Prediction
 from .report import Report
 from .run import Run
 from .score import Score
 
-__all__ = ["Call", "Endpoint", "Prediction", "Report", "Run", "Score"]
+__all__ = ["Call", "Endpoint", "LogImport", "Prediction", "Report", "Run", "Score"]

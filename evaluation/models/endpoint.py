@@ -1,4 +1,8 @@
-"""Where a model answers, and how much may be asked of it. A key is named here, never stored."""
+"""Where a model answers, and how much may be asked of it. A key is named here, never stored.
+
+The model of an imported log is an endpoint, too, so that its runs are read and reported like all others; nothing can
+be asked there.
+"""
 
 from django.core.validators import RegexValidator
 from django.db import models
@@ -14,6 +18,7 @@ class Endpoint(models.Model):
     class Provider(models.TextChoices):
         OPENAI = "openai", "OpenAI-compatible server"
         BASELINE = "baseline", "baseline without a model"
+        LOG = "log", "imported log"
 
     project = models.ForeignKey("annotate.Project", on_delete=models.CASCADE, related_name="endpoints")
     name = models.CharField(max_length=120)
@@ -31,7 +36,9 @@ class Endpoint(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["project", "name"], name="endpoint_name_once"),
-            models.CheckConstraint(condition=Q(provider="baseline") | ~Q(base_url=""), name="endpoint_server_has_url"),
+            models.CheckConstraint(
+                condition=Q(provider__in=["baseline", "log"]) | ~Q(base_url=""), name="endpoint_server_has_url"
+            ),
             models.CheckConstraint(condition=Q(max_in_flight__gte=1), name="endpoint_in_flight_positive"),
         ]
 
