@@ -1,4 +1,4 @@
-"""Rows as CSV text, in two forms: `exact` for programs, `spreadsheet` for eyes. No Django here.
+"""Rows as CSV text, in two forms: `exact` for programs, `spreadsheet` for eyes; and what a cell says. No Django here.
 
 `exact` holds every value as it is: UTF-8, RFC 4180. `spreadsheet` begins with a byte order mark, so that Excel reads
 UTF-8, and puts an apostrophe before what a spreadsheet would run as a formula or round to another number.
@@ -10,6 +10,7 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
 
 FORMS = ("exact", "spreadsheet")
 
@@ -27,6 +28,17 @@ def spreadsheet_cell(value: object) -> str:
         return f"'{text}"
     # -0.25 is a number, not a formula; with an apostrophe no sum would count it.
     return f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else text
+
+
+def yes_no(value: bool) -> str:
+    return "yes" if value else "no"
+
+
+def utc(moment: datetime | None) -> str | None:
+    """To the millisecond, as 2026-03-01T09:30:00.000Z; an empty cell for what has not happened."""
+    if moment is None:
+        return None
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def csv_chunks(rows: Iterable[Sequence[object]], form: str) -> Iterator[bytes]:

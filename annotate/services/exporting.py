@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
-from datetime import UTC, datetime
 
 from django.db import connection, transaction
 
 from annotate.answers import answer_keys, fields_from_json
+from annotate.csv_text import utc, yes_no
 from annotate.models import Annotation, Exclusion, Project, StageVersion
 
 # Rows in memory at a time; an answer may be a long text.
@@ -104,8 +104,8 @@ def answer_rows(*, project: Project) -> Iterator[list[object]]:
             keys = answer_keys(versions[version_id], answer)
             yield [
                 project.slug, stage, form, guidelines, item, item_revision, content_hash, root or item, pseudonym,
-                _yes_no(is_sample or project.is_sample), round_, revision, status, reason, _yes_no(is_flagged),
-                flag_note, active, wall, _iso(leased_at), _iso(answered_at),
+                yes_no(is_sample or project.is_sample), round_, revision, status, reason, yes_no(is_flagged),
+                flag_note, active, wall, utc(leased_at), utc(answered_at),
                 *(answer.get(name) for name in names), *(keys.get(name) for name in deciding),
             ]  # fmt: skip
 
@@ -114,11 +114,3 @@ def _one_snapshot() -> AbstractContextManager[object]:
     """A server-side cursor lives in a transaction. SQLite reads row by row without one, and there a transaction
     would take the write lock: nobody could answer while somebody downloads."""
     return transaction.atomic() if connection.vendor == "postgresql" else nullcontext()
-
-
-def _yes_no(value: bool) -> str:
-    return "yes" if value else "no"
-
-
-def _iso(moment: datetime) -> str:
-    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

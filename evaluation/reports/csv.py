@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from annotate.csv_text import utc, yes_no
 from annotate.resolution import resolve
 
 if TYPE_CHECKING:
@@ -67,11 +67,11 @@ def answer_rows(
                 _json(row.other_fields) if row.other_fields else None,
                 row.stage_version,
                 row.guideline_version,
-                _yes_no(row.is_flagged),
+                yes_no(row.is_flagged),
                 row.active_seconds,
                 row.wall_seconds,
-                _iso(row.finished_at),
-                _yes_no(row.is_sample or is_sample),
+                utc(row.finished_at),
+                yes_no(row.is_sample or is_sample),
                 *(None if row.annotation is None else scores.annotations[s].get(row.annotation) for s in scorers),
             ]
         )
@@ -92,11 +92,11 @@ def answer_rows(
                     _json(answer.other_fields) if answer.other_fields else None,
                     run.form_version,
                     None,
-                    _yes_no(False),
+                    yes_no(False),
                     None,
                     None,
-                    _iso(answer.finished_at),
-                    _yes_no(is_sample),
+                    utc(answer.finished_at),
+                    yes_no(is_sample),
                     *(scores.predictions[scorer].get(answer.prediction) for scorer in scorers),
                 ]
             )
@@ -116,7 +116,7 @@ def figure_rows(figures: Iterable[Mapping[str, Any]], columns: Sequence[str]) ->
     """A head row, then one row a figure. An undefined value is empty, and `undefined` says why."""
     yield list(columns)
     for figure in figures:
-        yield [_yes_no(figure[name]) if isinstance(figure[name], bool) else figure[name] for name in columns]
+        yield [yes_no(figure[name]) if isinstance(figure[name], bool) else figure[name] for name in columns]
 
 
 def majority_rows(matrices: Mapping[str, Any]) -> Iterator[list[object]]:
@@ -200,13 +200,3 @@ def _fill(
 
 def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
-
-
-def _yes_no(value: bool) -> str:
-    return "yes" if value else "no"
-
-
-def _iso(moment: datetime | None) -> str | None:
-    if moment is None:
-        return None
-    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
