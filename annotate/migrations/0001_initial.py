@@ -1,11 +1,10 @@
+import annotate.models.assignment
+import annotate.models.person
 import django.db.models.deletion
 import django.db.models.expressions
 import django.utils.timezone
 from django.conf import settings
 from django.db import migrations, models
-
-import annotate.models.assignment
-import annotate.models.person
 
 
 class Migration(migrations.Migration):
@@ -240,6 +239,7 @@ class Migration(migrations.Migration):
                 (
                     "assignment",
                     models.ForeignKey(
+                        db_index=False,
                         on_delete=django.db.models.deletion.PROTECT,
                         related_name="annotations",
                         to="annotate.assignment",
@@ -249,6 +249,7 @@ class Migration(migrations.Migration):
                     "guideline_version",
                     models.ForeignKey(
                         blank=True,
+                        db_index=False,
                         null=True,
                         on_delete=django.db.models.deletion.PROTECT,
                         related_name="+",
@@ -300,7 +301,10 @@ class Migration(migrations.Migration):
                 (
                     "project",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="items", to="annotate.project"
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="items",
+                        to="annotate.project",
                     ),
                 ),
             ],
@@ -345,7 +349,10 @@ class Migration(migrations.Migration):
                 (
                     "item",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="golds", to="annotate.item"
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="golds",
+                        to="annotate.item",
                     ),
                 ),
             ],
@@ -379,17 +386,17 @@ class Migration(migrations.Migration):
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("number", models.PositiveIntegerField(default=1)),
                 ("content", models.JSONField()),
-                (
-                    "content_hash",
-                    models.CharField(db_index=True, help_text="SHA-256 of the content alone.", max_length=64),
-                ),
+                ("content_hash", models.CharField(help_text="SHA-256 of the content alone.", max_length=64)),
                 ("language", models.CharField(blank=True, max_length=35)),
                 ("is_current", models.BooleanField(default=True)),
                 ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
                 (
                     "item",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="revisions", to="annotate.item"
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="revisions",
+                        to="annotate.item",
                     ),
                 ),
             ],
@@ -403,7 +410,10 @@ class Migration(migrations.Migration):
                 (
                     "item_set",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="entries", to="annotate.itemset"
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="entries",
+                        to="annotate.itemset",
                     ),
                 ),
                 (
@@ -573,6 +583,7 @@ class Migration(migrations.Migration):
                     "project",
                     models.ForeignKey(
                         db_constraint=False,
+                        db_index=False,
                         null=True,
                         on_delete=django.db.models.deletion.DO_NOTHING,
                         to="annotate.project",
@@ -663,7 +674,10 @@ class Migration(migrations.Migration):
                 (
                     "stage",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="participations", to="annotate.stage"
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="participations",
+                        to="annotate.stage",
                     ),
                 ),
             ],
@@ -683,7 +697,10 @@ class Migration(migrations.Migration):
             model_name="assignment",
             name="stage",
             field=models.ForeignKey(
-                on_delete=django.db.models.deletion.CASCADE, related_name="assignments", to="annotate.stage"
+                db_index=False,
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name="assignments",
+                to="annotate.stage",
             ),
         ),
         migrations.CreateModel(
@@ -729,7 +746,10 @@ class Migration(migrations.Migration):
                 (
                     "stage",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="stage_items", to="annotate.stage"
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="stage_items",
+                        to="annotate.stage",
                     ),
                 ),
             ],
@@ -772,7 +792,10 @@ class Migration(migrations.Migration):
                 (
                     "stage_item",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="resolutions", to="annotate.stageitem"
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="resolutions",
+                        to="annotate.stageitem",
                     ),
                 ),
             ],
@@ -781,7 +804,10 @@ class Migration(migrations.Migration):
             model_name="assignment",
             name="stage_item",
             field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT, related_name="assignments", to="annotate.stageitem"
+                db_index=False,
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="assignments",
+                to="annotate.stageitem",
             ),
         ),
         migrations.CreateModel(
@@ -800,7 +826,10 @@ class Migration(migrations.Migration):
                 (
                     "stage",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="versions", to="annotate.stage"
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="versions",
+                        to="annotate.stage",
                     ),
                 ),
             ],
@@ -809,7 +838,10 @@ class Migration(migrations.Migration):
             model_name="annotation",
             name="stage_version",
             field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT, related_name="+", to="annotate.stageversion"
+                db_index=False,
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="+",
+                to="annotate.stageversion",
             ),
         ),
         migrations.CreateModel(
@@ -950,6 +982,10 @@ class Migration(migrations.Migration):
             constraint=models.UniqueConstraint(
                 condition=models.Q(("is_current", True)), fields=("item", "field", "label_set"), name="gold_one_current"
             ),
+        ),
+        migrations.AddIndex(
+            model_name="itemrevision",
+            index=models.Index(fields=["content_hash"], name="revision_by_content"),
         ),
         migrations.AddConstraint(
             model_name="itemrevision",

@@ -1,4 +1,8 @@
-"""The domain of the human side; docs/domain.md shows it with the states."""
+"""The domain of the human side; docs/domain.md shows it with the states.
+
+A foreign key has no index of its own (`db_index=False`) where a constraint of its table begins with the same column, or
+where nothing is looked up by it: every index is paid by every answer and every imported item.
+"""
 
 from .annotation import Annotation
 from .api_token import ApiToken

@@ -8,10 +8,19 @@ from annotate.querysets import AnnotationQuerySet
 
 
 class Annotation(models.Model):
-    assignment = models.ForeignKey("annotate.Assignment", on_delete=models.PROTECT, related_name="annotations")
-    stage_version = models.ForeignKey("annotate.StageVersion", on_delete=models.PROTECT, related_name="+")
+    assignment = models.ForeignKey(
+        "annotate.Assignment", on_delete=models.PROTECT, related_name="annotations", db_index=False
+    )
+    stage_version = models.ForeignKey(
+        "annotate.StageVersion", on_delete=models.PROTECT, related_name="+", db_index=False
+    )
     guideline_version = models.ForeignKey(
-        "annotate.GuidelineVersion", on_delete=models.PROTECT, null=True, blank=True, related_name="+"
+        "annotate.GuidelineVersion",
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="+",
+        db_index=False,
     )
     number = models.PositiveIntegerField(default=1)
     is_current = models.BooleanField(default=True)

@@ -34,8 +34,10 @@ class Assignment(models.Model):
         NOT_MY_LANGUAGE = "not_my_language", "It is not in a language I read well"
         OTHER = "other", "Another reason"
 
-    stage = models.ForeignKey("annotate.Stage", on_delete=models.CASCADE, related_name="assignments")
-    stage_item = models.ForeignKey("annotate.StageItem", on_delete=models.PROTECT, related_name="assignments")
+    stage = models.ForeignKey("annotate.Stage", on_delete=models.CASCADE, related_name="assignments", db_index=False)
+    stage_item = models.ForeignKey(
+        "annotate.StageItem", on_delete=models.PROTECT, related_name="assignments", db_index=False
+    )
     person = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="assignments")
     token = models.CharField(max_length=22, unique=True, default=new_token, editable=False)
     state = models.CharField(max_length=10, choices=State.choices, default=State.LEASED)

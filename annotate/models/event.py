@@ -7,7 +7,9 @@ from annotate.querysets import EventQuerySet
 
 
 class Event(models.Model):
-    project = models.ForeignKey("annotate.Project", on_delete=models.DO_NOTHING, null=True, db_constraint=False)
+    project = models.ForeignKey(
+        "annotate.Project", on_delete=models.DO_NOTHING, null=True, db_constraint=False, db_index=False
+    )
     actor = models.CharField(max_length=16, blank=True, help_text="A pseudonym, never a name; empty: the platform.")
     verb = models.CharField(max_length=60)
     subject = models.CharField(max_length=40)

@@ -5,7 +5,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from annotate.querysets import AdminRowQuerySet
+from annotate.querysets import ExclusionQuerySet
 
 
 class Exclusion(models.Model):
@@ -27,7 +27,7 @@ class Exclusion(models.Model):
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, blank=True, related_name="+"
     )
 
-    objects = AdminRowQuerySet.as_manager()
+    objects = ExclusionQuerySet.as_manager()
 
     class Meta:
         constraints = [

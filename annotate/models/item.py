@@ -9,7 +9,7 @@ from annotate.querysets import ItemRowQuerySet, ProjectRowQuerySet
 
 
 class Item(models.Model):
-    project = models.ForeignKey("annotate.Project", on_delete=models.CASCADE, related_name="items")
+    project = models.ForeignKey("annotate.Project", on_delete=models.CASCADE, related_name="items", db_index=False)
     external_id = models.CharField(max_length=200, help_text="Text always: 19-digit ids and leading zeros survive.")
     parent = models.ForeignKey("self", on_delete=models.PROTECT, null=True, blank=True, related_name="children")
     root = models.ForeignKey(
@@ -40,10 +40,10 @@ class Item(models.Model):
 class ItemRevision(models.Model):
     """Immutable content: a list of [key, value] pairs, since jsonb would sort the keys of an object."""
 
-    item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="revisions")
+    item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="revisions", db_index=False)
     number = models.PositiveIntegerField(default=1)
     content = models.JSONField()
-    content_hash = models.CharField(max_length=64, db_index=True, help_text="SHA-256 of the content alone.")
+    content_hash = models.CharField(max_length=64, help_text="SHA-256 of the content alone.")
     language = models.CharField(max_length=35, blank=True)
     is_current = models.BooleanField(default=True)
     created_at = models.DateTimeField(default=timezone.now)
@@ -55,6 +55,7 @@ class ItemRevision(models.Model):
             models.UniqueConstraint(fields=["item", "number"], name="revision_number_once"),
             models.UniqueConstraint(fields=["item"], condition=Q(is_current=True), name="revision_one_current"),
         ]
+        indexes = [models.Index(fields=["content_hash"], name="revision_by_content")]
 
     def __str__(self) -> str:
         return f"{self.item_id} r{self.number}"
@@ -84,7 +85,7 @@ class Gold(models.Model):
         EXPERT = "expert", "expert"
         ADJUDICATOR = "adjudicator", "adjudicator"
 
-    item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="golds")
+    item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="golds", db_index=False)
     field = models.CharField(max_length=60)
     label_set = models.CharField(max_length=60, blank=True, help_text="Coarse and fine gold stand side by side.")
     version = models.PositiveIntegerField(default=1)
@@ -133,7 +134,7 @@ class ItemSet(models.Model):
 
 
 class ItemSetEntry(models.Model):
-    item_set = models.ForeignKey(ItemSet, on_delete=models.CASCADE, related_name="entries")
+    item_set = models.ForeignKey(ItemSet, on_delete=models.CASCADE, related_name="entries", db_index=False)
     position = models.PositiveIntegerField()
     revision = models.ForeignKey(ItemRevision, on_delete=models.PROTECT, related_name="+")
     inclusion_probability = models.FloatField(default=1.0)

@@ -15,7 +15,9 @@ class Resolution(models.Model):
         NO_VOTES = "no_votes", "no votes"
         ADJUDICATED = "adjudicated", "adjudicated"
 
-    stage_item = models.ForeignKey("annotate.StageItem", on_delete=models.CASCADE, related_name="resolutions")
+    stage_item = models.ForeignKey(
+        "annotate.StageItem", on_delete=models.CASCADE, related_name="resolutions", db_index=False
+    )
     field = models.CharField(max_length=60)
     status = models.CharField(max_length=12, choices=Status.choices)
     answer = models.JSONField(

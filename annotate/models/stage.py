@@ -54,7 +54,7 @@ class Stage(models.Model):
 class StageVersion(models.Model):
     """The form: fields and shown content keys. After the first answer only captions change in place."""
 
-    stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="versions")
+    stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="versions", db_index=False)
     number = models.PositiveIntegerField(default=1)
     fields = models.JSONField(help_text="Ordered list of field specifications; see annotate/answers.")
     shown_keys = models.JSONField(help_text="Content keys an annotator sees, in order; the first is the headline.")
@@ -80,7 +80,7 @@ class StageItem(models.Model):
         WITHDRAWN = "withdrawn", "withdrawn"
         REVIEW = "review", "waiting for review"
 
-    stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="stage_items")
+    stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="stage_items", db_index=False)
     revision = models.ForeignKey("annotate.ItemRevision", on_delete=models.PROTECT, related_name="stage_items")
     rank = models.PositiveIntegerField()
     language = models.CharField(max_length=35, blank=True)
@@ -117,7 +117,7 @@ class StageItem(models.Model):
 class Participation(models.Model):
     """One person in one stage: where they read on, and what they did. Only this person's requests write it."""
 
-    stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="participations")
+    stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="participations", db_index=False)
     person = models.ForeignKey("annotate.Person", on_delete=models.PROTECT, related_name="participations")
     rank = models.IntegerField(default=-1, help_text="The last rank taken; the next claim looks after it, once round.")
     n_answered = models.PositiveIntegerField(default=0)

@@ -126,7 +126,10 @@ class Migration(migrations.Migration):
                 (
                     "prediction",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="calls", to="evaluation.prediction"
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="calls",
+                        to="evaluation.prediction",
                     ),
                 ),
             ],
@@ -320,7 +323,10 @@ class Migration(migrations.Migration):
             model_name="prediction",
             name="run",
             field=models.ForeignKey(
-                on_delete=django.db.models.deletion.CASCADE, related_name="predictions", to="evaluation.run"
+                db_index=False,
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name="predictions",
+                to="evaluation.run",
             ),
         ),
         migrations.CreateModel(

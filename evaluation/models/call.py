@@ -6,7 +6,9 @@ from evaluation.querysets import CallQuerySet
 
 
 class Call(models.Model):
-    prediction = models.ForeignKey("evaluation.Prediction", on_delete=models.CASCADE, related_name="calls")
+    prediction = models.ForeignKey(
+        "evaluation.Prediction", on_delete=models.CASCADE, related_name="calls", db_index=False
+    )
     step = models.PositiveSmallIntegerField(default=0)
     messages = models.JSONField()
     completion = models.TextField(blank=True)

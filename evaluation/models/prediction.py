@@ -21,7 +21,7 @@ class Prediction(models.Model):
         WORKER_LOST = "worker_lost", "worker lost"
         CANCELLED = "cancelled", "cancelled"
 
-    run = models.ForeignKey("evaluation.Run", on_delete=models.CASCADE, related_name="predictions")
+    run = models.ForeignKey("evaluation.Run", on_delete=models.CASCADE, related_name="predictions", db_index=False)
     revision = models.ForeignKey("annotate.ItemRevision", on_delete=models.PROTECT, related_name="predictions")
     position = models.PositiveIntegerField(help_text="Place of the item in the run's item set.")
     repeat = models.PositiveSmallIntegerField(default=0)
