@@ -15,6 +15,9 @@ FAILED_REQUEST = re.compile(
     r"^(Failed to load resource: |Response Status Error Code |htmx:(afterRequest|sendError|timeout|sendAbort)\b)"
 )
 
+# The page was left, or htmx asked anew, before the answer came: nobody waits for it.
+LEFT_BEHIND = "net::ERR_ABORTED"
+
 
 class Faults:
     """Collects the faults of every page it watches; a test announces those it provokes, as patterns."""
@@ -49,7 +52,8 @@ class Faults:
         self.found.append(f"script: {error.error}")
 
     def _on_failed(self, request: Request) -> None:
-        self.found.append(f"failed: {request.method} {_path(request.url)} {request.failure}")
+        if request.failure != LEFT_BEHIND:
+            self.found.append(f"failed: {request.method} {_path(request.url)} {request.failure}")
 
     def _on_response(self, response: Response) -> None:
         if response.status >= 400:

@@ -33,7 +33,12 @@ from tests.factories import (
 
 pytestmark = pytest.mark.browser
 
-RULES = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}}
+TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
+# The schemes differ in nothing but colours: in the second one only the rules about colours are applied again.
+RULES = {
+    "light": {"runOnly": {"type": "tag", "values": TAGS}, "resultTypes": ["violations"]},
+    "dark": {"runOnly": ["color-contrast", "link-in-text-block"], "resultTypes": ["violations"]},
+}
 
 
 def problems_of(page: Page, name: str) -> Iterator[str]:
@@ -45,7 +50,9 @@ def problems_of(page: Page, name: str) -> Iterator[str]:
             yield f"{name} at {viewport['width']}: the page is {width} wide"
         for scheme in SCHEMES:
             page.emulate_media(color_scheme=scheme)
-            for violation in Axe().run(page, options=RULES).response["violations"]:
+            found = Axe().run(page, options=RULES[scheme]).response
+            assert found["passes"], "no rule was applied"
+            for violation in found["violations"]:
                 for node in violation["nodes"]:
                     yield f"{name} at {viewport['width']}, {scheme}: {violation['id']} {node['html'][:300]}"
 
@@ -143,6 +150,7 @@ def test_the_pages_of_a_project(problems):
     people.make_invite(project=study.project, by=study.admin, expires_at=timezone.now() + timedelta(days=1))
     addresses = {
         "home": at("home"),
+        "tokens": at("tokens"),
         "project": at("project", slug),
         "new project": at("project-new"),
         "items": at("items", slug),
