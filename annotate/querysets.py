@@ -52,10 +52,6 @@ class AdminRowQuerySet(ProjectRowQuerySet):
 class ProjectQuerySet(ProjectRowQuerySet):
     project_path = ""
 
-    def joined_by(self, person: Person | Any) -> Self:
-        """Projects in which the person has an active role of any kind."""
-        return self.filter(by_role(person, "", (*READING_ROLES, "annotator")))
-
 
 class MembershipQuerySet(AdminRowQuerySet):
     def active(self) -> Self:
@@ -105,8 +101,7 @@ class AnnotationQuerySet(ProjectRowQuerySet):
 
     def counted(self) -> Self:
         """Current answers that hold a slot and are not excluded: what every figure is made of."""
-        lifted = Q(lifted_at__isnull=True)
-        exclusions = _model("Exclusion").objects.filter(lifted)
+        exclusions = _model("Exclusion").objects.standing()
         by_person = exclusions.filter(
             person=models.OuterRef("assignment__person"), project=models.OuterRef("assignment__stage__project")
         )
@@ -132,6 +127,12 @@ class ItemRowQuerySet(ProjectRowQuerySet):
 
     def current(self) -> Self:
         return self.filter(is_current=True)
+
+
+class ExclusionQuerySet(AdminRowQuerySet):
+    def standing(self) -> Self:
+        """Decisions in force: not lifted."""
+        return self.filter(lifted_at__isnull=True)
 
 
 class EventQuerySet(AdminRowQuerySet):

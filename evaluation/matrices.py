@@ -433,7 +433,7 @@ def _standing_of_skip(*, reason: str, round_: int) -> Standing:
 
 def _people_excluded(stage: Stage) -> frozenset[int]:
     """People of whom everything is excluded: counted() knows their answers, this their skips."""
-    rows = stage.project.exclusions.filter(person__isnull=False, lifted_at__isnull=True)
+    rows = stage.project.exclusions.standing().filter(person__isnull=False)
     return frozenset(rows.values_list("person_id", flat=True))
 
 

@@ -16,9 +16,7 @@ def exclude_person(*, project: Project, person: Person, by: Person, reason: str,
     """Leave out everything the person answered and will answer in this project, until the decision is lifted."""
     # Twice the same decision would need lifting twice.
     Project.objects.select_for_update().get(pk=project.pk)
-    standing: Exclusion | None = Exclusion.objects.filter(
-        project=project, person=person, lifted_at__isnull=True
-    ).first()
+    standing: Exclusion | None = Exclusion.objects.standing().filter(project=project, person=person).first()
     if standing:
         return standing
     exclusion = Exclusion.objects.create(project=project, person=person, decided_by=by, reason=reason, rule=rule)
@@ -34,7 +32,7 @@ def exclude_annotation(*, annotation: Annotation, by: Person, reason: str, rule:
     """Leave out one answer."""
     project = annotation.assignment.stage.project
     Project.objects.select_for_update().get(pk=project.pk)
-    standing: Exclusion | None = Exclusion.objects.filter(annotation=annotation, lifted_at__isnull=True).first()
+    standing: Exclusion | None = Exclusion.objects.standing().filter(annotation=annotation).first()
     if standing:
         return standing
     exclusion = Exclusion.objects.create(

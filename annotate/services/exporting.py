@@ -56,7 +56,7 @@ def answer_rows(*, project: Project) -> Iterator[list[object]]:
     names = list(dict.fromkeys(field.name for fields in versions.values() for field in fields))
     deciding = list(dict.fromkeys(f.name for fields in versions.values() for f in fields if f.decides))
     yield [*COLUMNS, *(f"answer.{name}" for name in names), *(f"key.{name}" for name in deciding)]
-    standing = Exclusion.objects.filter(project=project, lifted_at__isnull=True)
+    standing = Exclusion.objects.standing().filter(project=project)
     by_person = dict(standing.exclude(person=None).values_list("person_id", "reason"))
     by_annotation = dict(standing.exclude(annotation=None).values_list("annotation_id", "reason"))
     rows = (

@@ -13,7 +13,7 @@ PAGE = 200
 def members(project: Project) -> QuerySet[Membership]:
     """Memberships with n_answered, n_skipped, active_seconds, last_seen_at and is_excluded, oldest first."""
     mine = Participation.objects.filter(stage__project=project, person=OuterRef("person")).order_by()
-    excluded = Exclusion.objects.filter(project=project, person=OuterRef("person"), lifted_at__isnull=True)
+    excluded = Exclusion.objects.standing().filter(project=project, person=OuterRef("person"))
     rows: QuerySet[Membership] = (
         Membership.objects.filter(project=project)
         .select_related("person")

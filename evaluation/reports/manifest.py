@@ -136,7 +136,7 @@ def _run(run: Run, model: ModelRun) -> dict[str, Any]:
 
 def _exclusions(report: Report) -> list[dict[str, Any]]:
     """The decisions that stand, whether or not they touch an answer of this report."""
-    rows = Exclusion.objects.filter(project=report.project_id, lifted_at__isnull=True).order_by("pk")
+    rows = Exclusion.objects.standing().filter(project=report.project_id).order_by("pk")
     return [
         {
             "scope": "person" if person else "annotation",
