@@ -22,7 +22,7 @@ from annotate.services.importing.reading import label_fields
 from annotate.sources.delimited import NEWLINES
 from annotate.uploads import was_too_large
 from annotate.views.doors import PersonRequest, project_run_by, signed_in
-from annotate.views.navigation import project_nav
+from annotate.views.navigation import project_page
 
 N_JOBS = 20
 
@@ -153,9 +153,7 @@ def _upload_page(
     refused: ImportRefused | None = None,
 ) -> HttpResponse:
     jobs = ImportJob.objects.filter(project=project).select_related("source", "stage", "item_set").order_by("-pk")
-    context = {
-        "project": project,
-        "nav": project_nav(project, request.user, "items"),
+    context = project_page(project, request.user, "items") | {
         "form": form,
         "refused": refused,
         "problems": _by_place(refused.problems) if refused else [],
@@ -183,9 +181,7 @@ def _draft_page(
         join_columns=[name for name in names if not options.join or name != options.join.key] if row.joined else (),
         initial=ReadingForm.initial_of(row, options, meant),
     )
-    context: dict[str, Any] = {
-        "project": project,
-        "nav": project_nav(project, request.user, "items"),
+    context = project_page(project, request.user, "items") | {
         "job": row,
         "options": options,
         "mapping": meant,
@@ -206,9 +202,7 @@ def _draft_page(
 def _job_context(request: PersonRequest, project: Project, row: ImportJob) -> dict[str, Any]:
     is_waiting = row.state in (ImportJob.State.WAITING, ImportJob.State.RUNNING)
     total = row.n_total or 0
-    return {
-        "project": project,
-        "nav": project_nav(project, request.user, "items"),
+    return project_page(project, request.user, "items") | {
         "job": row,
         "is_waiting": is_waiting,
         "is_storing": row.state == ImportJob.State.RUNNING and total > 0 and row.n_done >= total,

@@ -15,7 +15,8 @@ from annotate.exceptions import GoldpanelError
 from annotate.models import Item, StageItem
 from annotate.services import item_list, reviewing
 from annotate.views.doors import PersonRequest, project_read_by, project_run_by, signed_in
-from annotate.views.navigation import project_nav, role_in
+from annotate.views.navigation import project_page
+from annotate.views.paging import row_before
 
 REVIEWED = {"return": reviewing.return_to_queue, "withdraw": reviewing.withdraw_item}
 
@@ -27,8 +28,7 @@ def items(request: PersonRequest, slug: str) -> HttpResponse:
     chosen = request.GET.get("show", "")
     show = chosen if chosen in item_list.FILTERS else ""
     starts_with = request.GET.get("id", "").strip()[:200]
-    # Anything but digits is a link somebody mended by hand: begin at the beginning.
-    after = int(text) if (text := request.GET.get("after", "")).isdecimal() and len(text) < 19 else 0
+    after = row_before(request)
     page = item_list.page_of_items(project=project, show=show, starts_with=starts_with, after=after)
     kept: dict[str, Any] = {"id": starts_with} if starts_with else {}
     address = reverse("items", args=[slug])
@@ -42,10 +42,7 @@ def items(request: PersonRequest, slug: str) -> HttpResponse:
     ]
     if show:
         kept["show"] = show
-    context = {
-        "project": project,
-        "nav": project_nav(project, request.user, "items"),
-        "may_run": role_in(project, request.user) == "admin",
+    context = project_page(project, request.user, "items") | {
         "page": page,
         "chips": chips,
         "show": show,

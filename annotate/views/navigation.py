@@ -1,8 +1,8 @@
-"""The places of a project, as links in the head of each of its pages."""
+"""What each page of a project has: its places as links in the head, and whether the reader runs the project."""
 
 from __future__ import annotations
 
-from typing import TypedDict
+from typing import Any, TypedDict
 
 from django.urls import reverse
 
@@ -26,20 +26,20 @@ class Place(TypedDict):
     current: bool
 
 
-def project_nav(project: Project, person: Person, current: str) -> list[Place]:
-    """What this person may open in this project; `current` is the first word of a line of PLACES, or "".
+def project_page(project: Project, person: Person, current: str) -> dict[str, Any]:
+    """The context that all pages of a project share: project, nav (for partials/nav.html), may_run.
 
-    A page passes the result as `nav` beside `project`; partials/nav.html renders it.
+    current: the first word of a line of PLACES, or "". This is for what a page offers; rows go through `visible_to`.
     """
-    role = role_in(project, person)
-    return [
+    role = _role_in(project, person)
+    places: list[Place] = [
         {"label": label, "url": reverse(url_name, args=[project.slug]), "current": name == current}
         for name, label, url_name, roles in PLACES
         if role in roles
     ]
+    return {"project": project, "nav": places, "may_run": role in RUNNING_ROLES}
 
 
-def role_in(project: Project, person: Person) -> str:
-    """The person's active role in the project, or "". For what a page offers; rows go through `visible_to`."""
+def _role_in(project: Project, person: Person) -> str:
     memberships = Membership.objects.active().filter(project=project, person=person)
     return memberships.values_list("role", flat=True).first() or ""

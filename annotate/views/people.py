@@ -19,7 +19,8 @@ from annotate.project_forms import CodesForm, ExcludeForm, InviteForm
 from annotate.services import excluding, people, projects
 from annotate.services.member_list import members, page_of_members
 from annotate.views.doors import PersonRequest, project_run_by, signed_in
-from annotate.views.navigation import project_nav
+from annotate.views.navigation import project_page
+from annotate.views.paging import row_before
 
 STATES = {"pause": projects.pause_member, "reactivate": projects.reactivate_member}
 
@@ -147,11 +148,8 @@ def _member(request: PersonRequest, slug: str, pseudonym: str) -> tuple[Project,
 
 def _people_page(request: PersonRequest, project: Project, *, status: int = 200, **shown: Any) -> HttpResponse:
     """`shown`: forms that come back with their errors, and what is shown this one time."""
-    text = request.GET.get("after", "")
-    rows, has_more = page_of_members(project, after=int(text) if text.isdecimal() and len(text) < 19 else 0)
-    context: dict[str, Any] = {
-        "project": project,
-        "nav": project_nav(project, request.user, "people"),
+    rows, has_more = page_of_members(project, after=row_before(request))
+    context = project_page(project, request.user, "people") | {
         "members": rows,
         "next_url": f"{reverse('people', args=[project.slug])}?after={rows[-1].pk}" if has_more else "",
         "codes_form": CodesForm(),
@@ -169,9 +167,7 @@ def _person_page(
     exclusions = Exclusion.objects.filter(project=project, person=membership.person).select_related(
         "decided_by", "lifted_by"
     )
-    context: dict[str, Any] = {
-        "project": project,
-        "nav": project_nav(project, request.user, "people"),
+    context = project_page(project, request.user, "people") | {
         "member": membership,
         "participations": Participation.objects.filter(stage__project=project, person=membership.person)
         .select_related("stage")

@@ -14,26 +14,23 @@ from annotate.project_forms import NewProjectForm, ProjectForm
 from annotate.services import overview, projects
 from annotate.services.counting import StageCounts, stage_counts
 from annotate.views.doors import PersonRequest, project_read_by, project_run_by, signed_in
-from annotate.views.navigation import project_nav, role_in
+from annotate.views.navigation import project_page
 
 
 @require_safe
 @signed_in
 def project(request: PersonRequest, slug: str) -> HttpResponse:
     row = project_read_by(request.user, slug)
-    may_run = role_in(row, request.user) == "admin"
+    page = project_page(row, request.user, "project")
     stages = list(row.stages.order_by("position", "pk"))
     counts = stage_counts(stages)
     days = overview.answers_per_day(row)
-    context: dict[str, Any] = {
-        "project": row,
-        "nav": project_nav(row, request.user, "project"),
-        "may_run": may_run,
+    context = page | {
         "facts": overview.facts(row),
         "funnel": [(stage, counts[stage.pk], _outcomes(counts[stage.pk])) for stage in stages],
         "today": days[-1].n_answers,
         "bars": _bars(days),
-        "needs": overview.needs(row, [(stage, counts[stage.pk]) for stage in stages]) if may_run else [],
+        "needs": overview.needs(row, [(stage, counts[stage.pk]) for stage in stages]) if page["may_run"] else [],
     }
     return render(request, "annotate/project.html", context)
 
@@ -89,10 +86,5 @@ def project_settings(request: PersonRequest, slug: str) -> HttpResponse:
             projects.write_guidelines(project=row, by=request.user, markdown=markdown)
         messages.success(request, "Saved.")
         return redirect("project", slug)
-    context = {
-        "project": row,
-        "nav": project_nav(row, request.user, ""),
-        "form": form,
-        "guidelines": guidelines,
-    }
+    context = project_page(row, request.user, "") | {"form": form, "guidelines": guidelines}
     return render(request, "annotate/project_settings.html", context, status=422 if form.is_bound else 200)

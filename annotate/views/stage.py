@@ -26,7 +26,7 @@ from annotate.services import projects
 from annotate.services.counting import stage_counts
 from annotate.services.stage_form import FIRST_FIELDS, content_keys, guidelines_of, preview_of
 from annotate.views.doors import PersonRequest, project_read_by, project_run_by, signed_in
-from annotate.views.navigation import project_nav, role_in
+from annotate.views.navigation import project_page
 
 STEPS = {"open": projects.open_stage, "pause": projects.pause_stage, "close": projects.close_stage}
 DONE = {
@@ -70,9 +70,7 @@ def stage_new(request: PersonRequest, slug: str) -> HttpResponse:
         form = NewStageForm(project=project, initial={"kind": kind})
         version = StageVersionForm(initial={"shown_keys": keys})
         fields = FieldFormSet(prefix="fields", initial=field_initial(FIRST_FIELDS[kind]))
-    context = {
-        "project": project,
-        "nav": project_nav(project, request.user, ""),
+    context = project_page(project, request.user, "") | {
         "kind": kind,
         "kinds": Stage.Kind,
         "form": form,
@@ -90,9 +88,8 @@ def stage(request: PersonRequest, slug: str, stage_slug: str) -> HttpResponse:
     if request.method != "POST":
         project = project_read_by(request.user, slug)
         row = get_object_or_404(Stage.objects.visible_to(request.user), project=project, slug=stage_slug)
-        if role_in(project, request.user) != "admin":
-            return _description(request, project, row)
-        return _stage_page(request, project, row)
+        may_run = Stage.objects.run_by(request.user).filter(pk=row.pk).exists()
+        return _stage_page(request, project, row) if may_run else _description(request, project, row)
     project, row = _stage_run_by(request, slug, stage_slug)
     form = StageForm(request.POST)
     if not form.is_valid():
@@ -197,9 +194,7 @@ def _bound_form(request: PersonRequest, stage: Stage) -> tuple[StageVersionForm,
 def _description(request: PersonRequest, project: Project, stage: Stage) -> HttpResponse:
     version = stage.versions.get(is_current=True)
     guidelines = guidelines_of(stage)
-    context = {
-        "project": project,
-        "nav": project_nav(project, request.user, ""),
+    context = project_page(project, request.user, "") | {
         "stage": stage,
         "version": version,
         "counts": stage_counts([stage])[stage.pk],
@@ -217,9 +212,7 @@ def _stage_page(
     version = stage.versions.get(is_current=True)
     guidelines = stage.guideline_versions.order_by("-number").first()
     settings = {name: getattr(stage, name) for name in StageForm.base_fields}
-    context: dict[str, Any] = {
-        "project": project,
-        "nav": project_nav(project, request.user, ""),
+    context = project_page(project, request.user, "") | {
         "stage": stage,
         "version": version,
         "versions": stage.versions.order_by("-number"),

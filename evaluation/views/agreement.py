@@ -9,7 +9,7 @@ from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from annotate.views.doors import PersonRequest, project_read_by, signed_in
-from annotate.views.navigation import project_nav
+from annotate.views.navigation import project_page
 from evaluation.services import agreement
 
 
@@ -20,11 +20,9 @@ from evaluation.services import agreement
 def agreement_now(request: PersonRequest, slug: str) -> HttpResponse:
     project = project_read_by(request.user, slug)
     context = {
-        "project": project,
         "stages": agreement.agreement_now(project=project),
         "comparison": agreement.last_comparison(project=project),
     }
     if request.htmx:
-        return render(request, "evaluation/partials/agreement_now.html", context)
-    context["nav"] = project_nav(project, request.user, "project")
-    return render(request, "evaluation/agreement.html", context)
+        return render(request, "evaluation/partials/agreement_now.html", {"project": project} | context)
+    return render(request, "evaluation/agreement.html", project_page(project, request.user, "project") | context)

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from annotate.exceptions import WorkNotPossible
 from annotate.models import Project
 from annotate.views.doors import PersonRequest, project_run_by, signed_in
-from annotate.views.navigation import project_nav
+from annotate.views.navigation import project_page
 from evaluation.models import Endpoint
 from evaluation.run_forms import EndpointForm
 from evaluation.services import endpoints as service
@@ -25,8 +25,10 @@ from evaluation.services import endpoints as service
 @signed_in
 def endpoints(request: PersonRequest, slug: str) -> HttpResponse:
     project = project_run_by(request.user, slug)
-    rows = Endpoint.objects.visible_to(request.user).filter(project=project)
-    context = _context(request, project) | {"endpoints": rows.annotate(n_runs=Count("runs")).order_by("name")}
+    rows = Endpoint.objects.visible_to(request.user).askable().filter(project=project)
+    context = project_page(project, request.user, "runs") | {
+        "endpoints": rows.annotate(n_runs=Count("runs")).order_by("name")
+    }
     return render(request, "evaluation/endpoints.html", context)
 
 
@@ -52,7 +54,7 @@ def endpoint_new(request: PersonRequest, slug: str) -> HttpResponse:
 @signed_in
 def endpoint(request: PersonRequest, slug: str, endpoint_id: int) -> HttpResponse:
     project = project_run_by(request.user, slug)
-    row = get_object_or_404(Endpoint.objects.run_by(request.user).filter(project=project), pk=endpoint_id)
+    row = get_object_or_404(Endpoint.objects.run_by(request.user).askable().filter(project=project), pk=endpoint_id)
     initial = {name: getattr(row, name) for name in EndpointForm.base_fields}
     form = EndpointForm(request.POST or None, project=project, endpoint=row, initial=initial)
     if request.method == "POST" and form.is_valid():
@@ -75,9 +77,5 @@ def _form_page(request: PersonRequest, project: Project, form: EndpointForm, **m
     status = 422 if form.is_bound else 200
     if form.is_bound:
         form.refuse_key()
-    context = _context(request, project) | {"form": form, "baselines": service.BASELINES} | more
+    context = project_page(project, request.user, "runs") | {"form": form, "baselines": service.BASELINES} | more
     return render(request, "evaluation/endpoint.html", context, status=status)
-
-
-def _context(request: PersonRequest, project: Project) -> dict[str, Any]:
-    return {"project": project, "nav": project_nav(project, request.user, "runs")}

@@ -15,7 +15,7 @@ from annotate.exceptions import WorkNotPossible
 from annotate.models import ItemSet, Person, Project
 from annotate.services.heartbeats import last_heard
 from annotate.views.doors import PersonRequest, project_read_by, project_run_by, signed_in
-from annotate.views.navigation import project_nav, role_in
+from annotate.views.navigation import project_page
 from evaluation.models import Report, Run
 from evaluation.report_forms import ReportForm
 from evaluation.reports import tables, words
@@ -32,7 +32,7 @@ _ENDED = (Report.State.DONE, Report.State.FAILED, Report.State.CANCELLED)
 def reports(request: PersonRequest, slug: str) -> HttpResponse:
     project = project_read_by(request.user, slug)
     rows = Report.objects.visible_to(request.user).filter(project=project).defer(*_LARGE)
-    context = _context(request, project) | {
+    context = project_page(project, request.user, "reports") | {
         "reports": rows.select_related("stage", "item_set", "primary_run").order_by("-pk")[:200],
         "is_ready": ItemSet.objects.filter(project=project).exists() and project.stages.exists(),
     }
@@ -54,7 +54,8 @@ def report_new(request: PersonRequest, slug: str) -> HttpResponse:
         else:
             return redirect("report", slug, report.pk)
     status = 422 if form.is_bound else 200
-    return render(request, "evaluation/report_new.html", _context(request, project) | {"form": form}, status=status)
+    context = project_page(project, request.user, "reports") | {"form": form}
+    return render(request, "evaluation/report_new.html", context, status=status)
 
 
 @require_safe
@@ -62,7 +63,7 @@ def report_new(request: PersonRequest, slug: str) -> HttpResponse:
 @signed_in
 def report(request: PersonRequest, slug: str, report_id: int) -> HttpResponse:
     project, row = _report_read_by(request.user, slug, report_id)
-    context = _context(request, project) | {"report": row}
+    context = project_page(project, request.user, "reports") | {"report": row}
     if row.state == Report.State.DONE:
         return render(request, "evaluation/report.html", context | _results(row))
     return render(request, "evaluation/report_waiting.html", context | {"worker": last_heard("worker")})
@@ -78,7 +79,7 @@ def report_progress(request: PersonRequest, slug: str, report_id: int) -> HttpRe
         return redirect("report", slug, report_id)
     if row.state in _ENDED:
         return HttpResponse(status=204, headers={"HX-Refresh": "true"})
-    context = _context(request, project) | {"report": row, "worker": last_heard("worker")}
+    context = project_page(project, request.user, "reports") | {"report": row, "worker": last_heard("worker")}
     return render(request, "evaluation/partials/report_progress.html", context)
 
 
@@ -129,14 +130,6 @@ def _report_read_by(person: Person | Any, slug: str, report_id: int) -> tuple[Pr
 
 def _report_run_by(person: Person | Any, slug: str, report_id: int) -> Report:
     return get_object_or_404(Report.objects.run_by(person).defer(*_LARGE), project__slug=slug, pk=report_id)
-
-
-def _context(request: PersonRequest, project: Project) -> dict[str, Any]:
-    return {
-        "project": project,
-        "nav": project_nav(project, request.user, "reports"),
-        "may_run": role_in(project, request.user) == "admin",
-    }
 
 
 def _results(row: Report) -> dict[str, Any]:

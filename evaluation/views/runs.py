@@ -12,15 +12,17 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.vary import vary_on_headers
 
 from annotate.answers import fields_from_json
 from annotate.exceptions import WorkNotPossible
 from annotate.models import Person, Project
 from annotate.services.heartbeats import last_heard
 from annotate.views.doors import PersonRequest, View, project_read_by, project_run_by, signed_in
-from annotate.views.navigation import project_nav, role_in
+from annotate.views.navigation import project_page
+from annotate.views.paging import row_before
 from config.bells import ring
-from evaluation.models import Prediction, Run
+from evaluation.models import Endpoint, Prediction, Run
 from evaluation.run_forms import RunForm
 from evaluation.services import run_progress, running
 from evaluation.tasks import answer_chunk
@@ -50,10 +52,10 @@ def runs(request: PersonRequest, slug: str) -> HttpResponse:
     rows = Run.objects.visible_to(request.user).filter(project=project).order_by("-pk")
     listed = list(rows.select_related("endpoint", "item_set", "exemplar_set")[:MAX_LISTED])
     progress = run_progress.progress_of(listed)
-    context = _context(request, project) | {
+    context = project_page(project, request.user, "runs") | {
         "rows": [(run, progress[run.pk], _outcomes(progress[run.pk])) for run in listed],
         "worker": last_heard(),
-        "has_endpoint": project.endpoints.exists(),
+        "has_endpoint": Endpoint.objects.filter(project=project).askable().exists(),
         "is_ready": project.item_sets.exists() and project.stages.exists(),
     }
     return render(request, "evaluation/runs.html", context)
@@ -73,8 +75,9 @@ def run_new(request: PersonRequest, slug: str) -> HttpResponse:
         else:
             return redirect("run", slug, run.pk)
     status = 422 if form.is_bound else 200
-    is_ready = project.endpoints.exists() and project.item_sets.exists() and project.stages.exists()
-    context = _context(request, project) | {"form": form, "is_ready": is_ready}
+    has_endpoint = Endpoint.objects.filter(project=project).askable().exists()
+    is_ready = has_endpoint and project.item_sets.exists() and project.stages.exists()
+    context = project_page(project, request.user, "runs") | {"form": form, "is_ready": is_ready}
     return render(request, "evaluation/run_new.html", context, status=status)
 
 
@@ -93,7 +96,7 @@ def run(request: PersonRequest, slug: str, run_id: int) -> HttpResponse:
 def run_moving(request: PersonRequest, slug: str, run_id: int) -> HttpResponse:
     """The part of a run's page that moves; when the run has come to a halt, the page loads itself once more."""
     project, row = _run_read_by(request.user, slug, run_id)
-    if request.headers.get("HX-Request") != "true":
+    if not request.htmx:
         return redirect("run", slug, run_id)
     if row.state not in running.LIVE:
         return HttpResponse(status=204, headers={"HX-Refresh": "true"})
@@ -102,6 +105,7 @@ def run_moving(request: PersonRequest, slug: str, run_id: int) -> HttpResponse:
 
 @require_safe
 @never_cache
+@vary_on_headers("HX-Request")
 @signed_in
 def run_prompts(request: PersonRequest, slug: str, run_id: int) -> HttpResponse:
     """Five rendered prompts: a fragment of the run's page, and a page of its own without scripts."""
@@ -113,11 +117,8 @@ def run_prompts(request: PersonRequest, slug: str, run_id: int) -> HttpResponse:
         context["prompts"] = prompting.sample_prompts(row)
     except WorkNotPossible as refusal:
         context["refusal"] = str(refusal)
-    is_fragment = request.headers.get("HX-Request") == "true"
-    template = "evaluation/partials/run_prompts.html" if is_fragment else "evaluation/run_prompts.html"
-    response = render(request, template, context)
-    response["Vary"] = "HX-Request"
-    return response
+    template = "evaluation/partials/run_prompts.html" if request.htmx else "evaluation/run_prompts.html"
+    return render(request, template, context)
 
 
 @require_safe
@@ -126,7 +127,7 @@ def run_prompts(request: PersonRequest, slug: str, run_id: int) -> HttpResponse:
 def prediction(request: PersonRequest, slug: str, run_id: int, prediction_id: int) -> HttpResponse:
     project, row = _run_read_by(request.user, slug, run_id)
     found = get_object_or_404(row.predictions.select_related("revision__item"), pk=prediction_id)
-    context = _context(request, project) | {
+    context = project_page(project, request.user, "runs") | {
         "run": row,
         "prediction": found,
         "answer": run_progress.answer_words(found.answer, fields_from_json(row.stage_version.fields)),
@@ -172,17 +173,9 @@ def _run_read_by(person: Person | Any, slug: str, run_id: int) -> tuple[Project,
     return row.project, row
 
 
-def _context(request: PersonRequest, project: Project) -> dict[str, Any]:
-    return {
-        "project": project,
-        "nav": project_nav(project, request.user, "runs"),
-        "may_run": role_in(project, request.user) == "admin",
-    }
-
-
 def _run_context(request: PersonRequest, project: Project, row: Run) -> dict[str, Any]:
     progress = run_progress.progress_of([row])[row.pk]
-    return _context(request, project) | {
+    return project_page(project, request.user, "runs") | {
         "run": row,
         "progress": progress,
         "outcomes": _outcomes(progress),
@@ -203,8 +196,7 @@ def _outcomes(progress: run_progress.Progress) -> list[dict[str, Any]]:
 def _table(request: PersonRequest, row: Run, counts: dict[str, int]) -> dict[str, Any]:
     chosen = request.GET.get("outcome", "")
     outcome = chosen if chosen in WORDS else ""
-    # Anything but digits is a link somebody mended by hand: begin at the beginning.
-    after = int(text) if (text := request.GET.get("after", "")).isdecimal() and len(text) < 19 else 0
+    after = row_before(request)
     page = run_progress.page_of_predictions(run=row, state=outcome, after=after)
     address = reverse("run", args=[row.project.slug, row.pk])
     kept = {"outcome": outcome} if outcome else {}

@@ -11,7 +11,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from annotate.views.doors import PersonRequest, project_read_by, signed_in
-from annotate.views.navigation import project_nav
+from annotate.views.navigation import project_page
 from evaluation.models import Report
 from evaluation.reports.side_by_side import FILTERS, SORTS, cases, choose, strata
 from evaluation.reports.words import measure_words
@@ -23,7 +23,7 @@ from evaluation.services.side_by_side import item_side_by_side
 @signed_in
 def side_by_side(request: PersonRequest, slug: str) -> HttpResponse:
     project = project_read_by(request.user, slug)
-    context: dict[str, Any] = {"project": project, "nav": project_nav(project, request.user, "side-by-side")}
+    context = project_page(project, request.user, "side-by-side")
     done = Report.objects.visible_to(request.user).filter(project=project, state=Report.State.DONE)
     rows = done.select_related("stage").defer("figures", "manifest").order_by("-pk")
     asked = request.GET.get("report", "")
