@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from annotate.csv_text import utc, yes_no
 from annotate.resolution import resolve
+from evaluation.reports.frozen import votes_by_item
 
 if TYPE_CHECKING:
     from evaluation.matrices import ModelRun, People, Scores, Units
@@ -173,16 +174,6 @@ def score_matrix_rows(matrices: Mapping[str, Any], scorer: str) -> Iterator[list
     yield ["item", "root", *columns]
     for unit, external_id in enumerate(items["external_ids"]):
         yield [external_id, items["roots"][unit], *cells[unit]]
-
-
-def votes_by_item(matrices: Mapping[str, Any]) -> list[list[str]]:
-    """The keys of the counted answers to each item."""
-    votes: list[list[str]] = [[] for _ in matrices["items"]["external_ids"]]
-    answers = matrices["people"]["answers"]
-    for unit, standing, key in zip(answers["unit"], answers["standing"], answers["key"], strict=True):
-        if standing == "counted" and key is not None:
-            votes[unit].append(matrices["keys"][key])
-    return votes
 
 
 def _fill(

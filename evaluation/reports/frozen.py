@@ -57,6 +57,16 @@ def freeze(
     }
 
 
+def votes_by_item(matrices: Mapping[str, Any]) -> list[list[str]]:
+    """The keys of the counted answers to each item."""
+    votes: list[list[str]] = [[] for _ in matrices["items"]["external_ids"]]
+    answers = matrices["people"]["answers"]
+    for unit, standing, key in zip(answers["unit"], answers["standing"], answers["key"], strict=True):
+        if standing == "counted" and key is not None:
+            votes[unit].append(matrices["keys"][key])
+    return votes
+
+
 def _columns(rows: Sequence[Any], names: Iterable[str]) -> dict[str, list[Any]]:
     return {name: [getattr(row, name) for row in rows] for name in names}
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotate.resolution import Status, resolve
-from evaluation.reports.csv import votes_by_item
+from evaluation.reports.frozen import votes_by_item
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from annotate.models import Annotation, ItemRevision
 from annotate.resolution import Outcome, resolve
 from annotate.shown import shown_item
 from evaluation.models import Call, Prediction, Report
-from evaluation.reports.csv import votes_by_item
+from evaluation.reports.frozen import votes_by_item
 
 # Beside an answer only the end of a long completion is shown: there the answer is given.
 EXCERPT_CHARACTERS = 280
