@@ -14,16 +14,22 @@ PACKAGES = ("config", "annotate", "evaluation", "tests", "benchmarks")
 # What a pure module is: it runs on plain values, without Django, a database or a network of its own.
 PURE = (
     *("annotate.answers", "annotate.sources", "annotate.resolution", "annotate.allocation", "annotate.sampling"),
+    *("annotate.addresses", "annotate.codes", "annotate.csv_text", "annotate.shown"),
     *("evaluation.stats", "evaluation.scorers", "evaluation.prompts", "evaluation.parsing", "evaluation.clients"),
+    *("evaluation.storable", "evaluation.reports.comparison", "evaluation.reports.figures"),
+    *("evaluation.reports.charts", "evaluation.reports.tables", "evaluation.reports.words"),
+    *("evaluation.demo.browser", "evaluation.demo.playing", "evaluation.demo.sample_people"),
 )
 PURE_MAY_IMPORT = {
     *("numpy", "scipy", "statsmodels", "sklearn", "rapidfuzz", "rouge_score", "sacrebleu", "nltk", "dateutil"),
     *sys.stdlib_module_names,
 }
-# Beyond that, and only there: templates for prompts, HTTP for clients, encodings and safe XML for what people upload.
+# Beyond that, and only there: templates for prompts, HTTP for clients, drawing for charts, encodings and safe XML for
+# what people upload.
 PURE_MAY_ALSO_IMPORT = {
     "evaluation.prompts": {"jinja2"},
     "evaluation.clients": {"aiohttp", "yarl"},
+    "evaluation.reports.charts": {"altair", "vl_convert"},
     "annotate.sources": {"charset_normalizer", "defusedxml"},
 }
 HEAVY = ("numpy", "scipy", "altair", "aiohttp", "vl_convert", "jinja2", "sklearn", "statsmodels", "nltk", "pyarrow")
