@@ -65,12 +65,26 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]):
     Only tests marked shared_data may be skipped, and only where the real records are absent.
     """
     report = yield
-    if report.skipped and not hasattr(report, "wasxfail") and os.environ.get("CI", "").lower() in {"1", "true"}:
+    if report.skipped and not hasattr(report, "wasxfail") and in_ci():
         allowed = item.get_closest_marker("shared_data") is not None and not SHARED.exists()
         if not allowed:
             report.outcome = "failed"
             report.longrepr = f"{item.nodeid} was skipped, and with CI=true it must run: {report.longrepr[-1]}"
     return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector: pytest.Collector):
+    """The same rule for a module that is skipped as a whole while its tests are collected."""
+    report = yield
+    if report.skipped and in_ci():
+        report.outcome = "failed"
+        report.longrepr = f"{collector.nodeid} was skipped, and with CI=true it must run: {report.longrepr[-1]}"
+    return report
+
+
+def in_ci() -> bool:
+    return os.environ.get("CI", "").lower() in {"1", "true"}
 
 
 @pytest.fixture(autouse=True, scope="session")

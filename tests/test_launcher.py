@@ -139,7 +139,8 @@ def test_a_child_that_ends_by_itself_is_noticed_with_its_last_words(tmp_path):
 
 
 def environment_of(**more: str) -> dict[str, str]:
-    return clean_environment(Path("unused")) | {"DJANGO_SETTINGS_MODULE": "config.settings"} | more
+    # A test whose processes store something names their folder; one that forgot would otherwise litter the project.
+    return clean_environment(Path(os.devnull)) | {"DJANGO_SETTINGS_MODULE": "config.settings"} | more
 
 
 def launcher(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -252,11 +253,23 @@ def test_unmarked(shared_path):
 
 @pytest.mark.parametrize(("ci", "outcome"), [("true", "1 failed, 1 skipped, 1 error"), ("", "2 skipped, 1 error")])
 def test_in_ci_only_absent_records_may_be_skipped(tmp_path, ci, outcome):
-    (tmp_path / "test_it.py").write_text(SKIPPING)
+    printed = printed_by_tests(tmp_path, SKIPPING, ci)
     # The error is test_unmarked: whoever uses the records says so by the marker.
-    environment = environment_of(CI=ci, GOLDPANEL_SHARED=str(tmp_path / "absent"))
+    assert f"= {outcome}" in printed.splitlines()[-1]
+    assert "must be marked shared_data" in printed
+
+
+@pytest.mark.parametrize(("ci", "outcome"), [("true", "1 error"), ("", "1 skipped")])
+def test_in_ci_a_module_cannot_skip_all_its_tests_at_once(tmp_path, ci, outcome):
+    code = 'import pytest\n\npytest.skip("no browser here", allow_module_level=True)\n'
+    assert f"= {outcome}" in printed_by_tests(tmp_path, code, ci).splitlines()[-1]
+
+
+def printed_by_tests(folder: Path, code: str, ci: str) -> str:
+    """What pytest prints about a file of tests under this project's rules, where no real records are."""
+    (folder / "test_it.py").write_text(code)
+    environment = environment_of(CI=ci, GOLDPANEL_SHARED=str(folder / "absent"), GOLDPANEL_DATA=str(folder / "data"))
     options = ["-p", "tests.conftest", "-c", str(PROJECT / "pyproject.toml"), "-p", "no:cacheprovider"]
-    command = [sys.executable, "-m", "pytest", *options, str(tmp_path / "test_it.py")]
+    command = [sys.executable, "-m", "pytest", *options, str(folder / "test_it.py")]
     done = subprocess.run(command, cwd=PROJECT, env=environment, capture_output=True, text=True, check=False)
-    assert f"= {outcome}" in done.stdout.splitlines()[-1]
-    assert "must be marked shared_data" in done.stdout
+    return done.stdout
