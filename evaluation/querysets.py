@@ -9,7 +9,13 @@ from django.apps import apps
 from django.db.models import F, IntegerField, OuterRef, Q, Subquery
 from django.db.models.functions import Coalesce, Now
 
-from annotate.querysets import ProjectRowQuerySet
+from annotate.querysets import AdminRowQuerySet, ProjectRowQuerySet
+
+
+class EndpointQuerySet(AdminRowQuerySet):
+    def askable(self) -> Self:
+        """Where a model can be asked: not those whose answers come from logs."""
+        return self.exclude(provider="log")
 
 
 class RunQuerySet(ProjectRowQuerySet):

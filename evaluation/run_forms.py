@@ -26,7 +26,11 @@ STRATEGY_WORDS = {
 
 class EndpointForm(PlainForm):
     name = forms.CharField(max_length=120, help_text="As runs and reports call it.")
-    provider = forms.ChoiceField(choices=Endpoint.Provider.choices, label="What answers")
+    provider = forms.ChoiceField(
+        # A log is imported, not asked.
+        choices=[choice for choice in Endpoint.Provider.choices if choice[0] != Endpoint.Provider.LOG],
+        label="What answers",
+    )
     model = forms.CharField(
         max_length=200,
         help_text=f"As the server calls it. For a baseline one of {', '.join(BASELINES)}.",
@@ -143,7 +147,7 @@ class RunForm(PlainForm):
         self.project = project
         sets = project.item_sets.order_by("-pk")
         for name, rows in (
-            ("endpoint", project.endpoints.order_by("name")),
+            ("endpoint", Endpoint.objects.filter(project=project).askable().order_by("name")),
             ("stage", project.stages.order_by("position", "pk")),
             ("item_set", sets),
             ("exemplar_set", sets),

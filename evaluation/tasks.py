@@ -20,3 +20,11 @@ def answer_chunk(run_id: int) -> None:
 
     # The next bell is rung as soon as a chunk is taken, so that other workers join in.
     answering.answer_chunk(run_id=run_id, when_more=lambda: ring(answer_chunk, run_id))
+
+
+@shared_task
+def import_log(job_id: int) -> None:
+    # Prompts and parsers, as above.
+    from evaluation.services import log_importing
+
+    log_importing.run_log_import(job_id=job_id)

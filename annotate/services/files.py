@@ -38,6 +38,12 @@ def store_file(
     return stored
 
 
+def forget_file(stored: StoredFile) -> None:
+    """Remove the row now, and the content when that is certain."""
+    transaction.on_commit(lambda: stored.file.delete(save=False))
+    StoredFile.objects.filter(pk=stored.pk).delete()
+
+
 class _Measured(File):  # type: ignore[type-arg]  # subscriptable for the checker only
     """Counts and hashes a file while a storage reads it: a large upload is read once, and never held in memory."""
 

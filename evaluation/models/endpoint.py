@@ -9,7 +9,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from annotate.querysets import AdminRowQuerySet
+from evaluation.querysets import EndpointQuerySet
 
 KEY_VARIABLE = r"^GOLDPANEL_KEY_[A-Z0-9_]+$"
 
@@ -31,7 +31,7 @@ class Endpoint(models.Model):
     timeout_seconds = models.PositiveIntegerField(default=60)
     created_at = models.DateTimeField(default=timezone.now)
 
-    objects = AdminRowQuerySet.as_manager()
+    objects = EndpointQuerySet.as_manager()
 
     class Meta:
         constraints = [

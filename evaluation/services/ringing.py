@@ -15,7 +15,7 @@ from annotate import tasks as human_tasks
 from annotate.models import Assignment, BackgroundWork, ImportJob, StageItem
 from config.bells import n_waiting, ring
 from evaluation import tasks as model_tasks
-from evaluation.models import Report
+from evaluation.models import LogImport, Report
 from evaluation.services.running import runs_to_ring
 
 # While no worker runs, bells nobody hears must not pile up: the first worker would go through all of them.
@@ -48,7 +48,11 @@ def _due() -> Iterator[tuple[Task, tuple[Any, ...]]]:
         yield human_tasks.expire_leases, ()
     at_work = [BackgroundWork.State.WAITING, BackgroundWork.State.RUNNING]
     # A claim moves due_at ahead and every sign of life moves it on: what is due again was lost with its worker.
-    for model, task in ((ImportJob, human_tasks.run_import), (Report, model_tasks.make_report)):
+    for model, task in (
+        (ImportJob, human_tasks.run_import),
+        (LogImport, model_tasks.import_log),
+        (Report, model_tasks.make_report),
+    ):
         due = model._default_manager.filter(state__in=at_work, due_at__lte=Now()).order_by("due_at")
         for pk in due.values_list("pk", flat=True)[:MAX_FOUND]:
             yield task, (pk,)

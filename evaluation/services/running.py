@@ -61,6 +61,8 @@ def create_run(
         raise WorkNotPossible(f"A run asks each item 1 to {MAX_REPEATS} times.")
     if not item_set.n_items:
         raise WorkNotPossible("This item set is empty.")
+    if endpoint.provider == Endpoint.Provider.LOG:
+        raise WorkNotPossible("The answers of this model were imported from a log: nothing can be asked there.")
     is_baseline = endpoint.provider == Endpoint.Provider.BASELINE
     is_fitted = is_baseline and endpoint.model == FITTED_BASELINE
     if strategy == "few_shot" and exemplar_set is None:
@@ -183,6 +185,8 @@ def repeat_failed(*, run: Run, by: Person) -> Run:
     run = _locked(run)
     if run.state == STATE.DRAFT:
         raise WorkNotPossible("This run has not begun.")
+    if run.endpoint.provider == Endpoint.Provider.LOG:
+        raise WorkNotPossible("The answers of this run were imported from a log: nothing can be asked again.")
     failed = run.predictions.failed()
     # A call holds the error and the requests that brought it; the new attempts are counted from one.
     Call.objects.filter(prediction__in=failed).delete()

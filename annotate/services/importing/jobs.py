@@ -18,7 +18,7 @@ from annotate import events
 from annotate.exceptions import ImportRefused, WorkNotPossible, WorkTaken
 from annotate.models import BackgroundWork, ImportJob, Person, Project, Stage, StoredFile
 from annotate.services.background import beat, claim_work, end_work, holding
-from annotate.services.files import store_file
+from annotate.services.files import forget_file, store_file
 from annotate.services.importing import comparing, storing
 from annotate.services.importing.options import ImportOptions, Join, mapping_of, options_of
 from annotate.services.importing.problems import refusal
@@ -86,7 +86,7 @@ def draft_import(
         options, mapping = propose(job, ImportOptions(detected), join_column=join_column)
     except ImportRefused:
         for stored in kept:
-            _forget(stored)
+            forget_file(stored)
         raise
     job.options, job.mapping = options.to_json(), mapping.to_json()
     job.save()
@@ -184,7 +184,7 @@ def discard_import(*, job: ImportJob) -> None:
     kept = [stored for stored in (locked.source, locked.joined) if stored is not None]
     locked.delete()
     for stored in kept:
-        _forget(stored)
+        forget_file(stored)
 
 
 def run_import(*, job_id: int) -> None:
@@ -447,12 +447,6 @@ def _kept(project: Project, file: File[Any], name: str) -> StoredFile:
         media_type="application/octet-stream",
         content=file,
     )
-
-
-def _forget(stored: StoredFile) -> None:
-    """The row now, the bytes when that is certain."""
-    transaction.on_commit(lambda: stored.file.delete(save=False))
-    StoredFile.objects.filter(pk=stored.pk).delete()
 
 
 def _in_kb(n_bytes: int) -> int:

@@ -6,10 +6,8 @@ Temporary tables take no lock that others wait for, on SQLite neither, and vanis
 
 from __future__ import annotations
 
-import csv
-import io
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -17,6 +15,7 @@ from django.db import connection
 
 from annotate.exceptions import GoldpanelError
 from annotate.services.importing.reading import root_name
+from annotate.services.staged_rows import insert_rows
 from annotate.sources.mapping import ItemDraft, Mapping
 
 # A batch ends at either: items of a megabyte must not be held by the thousand.
@@ -68,8 +67,8 @@ class Staging:
         return True
 
     def flush(self) -> None:
-        _insert("staged_item", _ITEM_COLUMNS, self._items)
-        _insert("staged_gold", _GOLD_COLUMNS, self._golds)
+        insert_rows("staged_item", _ITEM_COLUMNS, self._items)
+        insert_rows("staged_gold", _GOLD_COLUMNS, self._golds)
         self._items, self._golds, self._n_chars = [], [], 0
 
     def finish(self) -> None:
@@ -119,21 +118,3 @@ def _drop() -> None:
     with connection.cursor() as cursor:
         cursor.execute("DROP TABLE IF EXISTS staged_item")
         cursor.execute("DROP TABLE IF EXISTS staged_gold")
-
-
-def _insert(table: str, columns: tuple[str, ...], rows: Sequence[tuple[Any, ...]]) -> None:
-    if not rows:
-        return
-    names = ", ".join(columns)
-    with connection.cursor() as cursor:
-        if connection.vendor == "postgresql":
-            text = io.StringIO()
-            # Everything in quotes: nothing a file holds can be read as NULL or as the end of the data.
-            csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\n").writerows(rows)
-            text.seek(0)
-            cursor.copy_expert(f"COPY {table} ({names}) FROM STDIN WITH (FORMAT csv)", text)
-        else:
-            # One statement a batch: outside a transaction each statement is one of its own.
-            places = f"({', '.join(['%s'] * len(columns))})"
-            values = [value for row in rows for value in row]
-            cursor.execute(f"INSERT INTO {table} ({names}) VALUES {', '.join([places] * len(rows))}", values)
