@@ -134,7 +134,8 @@ def _circumstances(first: Mapping[str, Any], outcomes: Mapping[str, Any]) -> dic
     """What stands soft behind the name of a row: {n_people, sd, no_answer, left_out, votes}."""
     if first["row"] == "people_vote":
         return {"votes": outcomes["votes"], "n_people": None, "sd": None, "no_answer": "", "left_out": ""}
-    counts = outcomes["people" if first["who"] == "people" else first["row"]]
+    # A run that was asked none of the items has a row and no outcome; a missing key would end the report for good.
+    counts = outcomes.get("people" if first["who"] == "people" else first["row"], {})
     return {
         "n_people": first["n_people"],
         "sd": first["sd"],

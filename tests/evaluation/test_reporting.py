@@ -105,6 +105,18 @@ def test_every_outcome_that_is_no_answer_is_a_figure_of_its_own():
     assert (answered["value"], answered["undefined"], answered["n"]) == (None, "no_trials", 0)
 
 
+def test_a_run_that_was_asked_none_of_the_items_has_a_row_without_a_number():
+    study = make_study()
+    others = make_item_set(study.project, [make_item(study.project), make_item(study.project)])
+    report = study.made_report(item_set=others)
+    assert (report.state, report.error) == ("done", "")
+    row = figure_of(
+        report, section="accuracy", run=study.runs[0].pk, measure="label_accuracy", denominator="all"
+    )
+    assert row["value"] is None
+    assert study.runs[0].name in content(report, "report.md").decode()
+
+
 def test_excluded_answers_are_in_no_figure_and_in_the_files_with_the_reason():
     study = make_study()
     Exclusion.objects.create(
