@@ -121,6 +121,7 @@ def field_type(name: str) -> "Callable[[type[FieldType]], type[FieldType]]":
 
 
 def get_field_type(name: str) -> FieldType:
+    """Raises FieldSpecInvalid, which names the types that there are."""
     try:
         return FIELD_TYPES[name]
     except KeyError:

@@ -145,6 +145,7 @@ def _everyone(stage: Stage) -> StageCounts:
 
 
 def progress_of(everyone: StageCounts, mine: PersonCounts) -> Progress:
+    """Progress from numbers that the caller has: as many items are left to me as are short of answers and new to me."""
     unmet = max(0, everyone.n_items - mine.answered - mine.skipped)
     return Progress(
         mine_done=mine.answered,

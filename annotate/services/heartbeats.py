@@ -34,5 +34,6 @@ def hear(*, name: str, role: str) -> None:
 
 
 def last_heard(role: str = "worker") -> Hearing:
+    """The newest sign of life of any process of this role; silent after SILENT_AFTER without one."""
     heard_at = WorkerHeartbeat.objects.filter(role=role).aggregate(last=Max("heard_at"))["last"]
     return Hearing(role, heard_at, heard_at is None or timezone.now() - heard_at > SILENT_AFTER)

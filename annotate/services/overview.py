@@ -31,13 +31,18 @@ N_DAYS = 7
 
 @dataclass(frozen=True)
 class Day:
+    """How many items got their answer on a day; an answer that is changed later counts on its first day."""
+
     date: date
     n_answers: int
 
 
 @dataclass(frozen=True)
 class Facts:
-    """n_roots: tables, databases or duplicate groups the items hang on; n_people: answered or skipped this week."""
+    """n_roots: tables, databases or duplicate groups the items hang on; n_people: answered or skipped this week.
+
+    n_working: people who hold an item at this moment.
+    """
 
     n_items: int
     n_roots: int
@@ -56,6 +61,7 @@ class Need:
 
 
 def facts(project: Project) -> Facts:
+    """The size of the project and who is at work, in four queries."""
     now = timezone.now()
     items = ItemRevision.objects.filter(item__project=project, is_current=True)
     met = Participation.objects.filter(stage__project=project, last_seen_at__gte=now - timedelta(days=N_DAYS))

@@ -324,6 +324,7 @@ def pause_member(*, membership: Membership, by: Person) -> Membership:
 
 @transaction.atomic
 def reactivate_member(*, membership: Membership, by: Person) -> Membership:
+    """Let a paused member in again, in the role they had."""
     return _set_member_state(membership, Membership.State.ACTIVE, by)
 
 

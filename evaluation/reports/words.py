@@ -63,6 +63,7 @@ VOTES = {
 
 
 def measure_words(measure: str) -> str:
+    """label_accuracy -> "Accuracy"; a name without words of its own keeps its own, without underscores."""
     return MEASURES.get(measure, measure.replace("_", " "))
 
 
@@ -78,4 +79,5 @@ def counted_words(counts: Mapping[str, int], words: Mapping[str, str]) -> str:
 
 
 def listed(parts: Sequence[str]) -> str:
+    """Those that say something, separated by commas."""
     return ", ".join(part for part in parts if part)

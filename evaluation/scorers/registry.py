@@ -52,6 +52,7 @@ def scorer(name: str, *, version: int = 1) -> Callable[[ScoringFunction], Scorer
 
 
 def get_scorer(name: str) -> Scorer:
+    """Raises UnknownScorer, which names those that there are."""
     try:
         return SCORERS[name]
     except KeyError:

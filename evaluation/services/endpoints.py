@@ -26,6 +26,8 @@ IDENTITY = ("provider", "model")
 
 
 class EndpointInUse(WorkNotPossible):
+    """A report that names a model must go on meaning the one that answered."""
+
     message = "Runs have begun with this endpoint, so its provider and model stay. Make a new endpoint for another one."
 
 
@@ -55,10 +57,13 @@ def change_endpoint(*, endpoint: Endpoint, by: Person, **values: Any) -> Endpoin
 
 
 def has_begun_runs(endpoint: Endpoint) -> bool:
+    """Whether provider and model are fixed by now: a run that is frozen points here."""
     return endpoint.runs.exclude(frozen_at=None).exists()
 
 
 class AddressNotAllowed(WorkNotPossible):
+    """The rule on outgoing requests (evaluation/clients/outgoing.py) refuses the address as it is written."""
+
     http_status = 422
 
 

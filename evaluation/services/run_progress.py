@@ -85,6 +85,8 @@ class Row:
 
 @dataclass(frozen=True)
 class Page:
+    """Some of a run's predictions; last_pk: where the next page goes on, if has_more."""
+
     rows: list[Row]
     has_more: bool
     last_pk: int
@@ -112,6 +114,7 @@ def progress_of(runs: Iterable[Run]) -> dict[int, Progress]:
 
 
 def tokens_of(run: Run) -> Tokens:
+    """What the run's calls took, as far as the server counted; n_calls says for how many it did."""
     counted = Call.objects.filter(prediction__run=run).aggregate(
         n=Count("pk", filter=Q(completion_tokens__isnull=False)),
         prompt=Sum("prompt_tokens"),
