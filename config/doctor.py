@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from config import local_model
 from config.env import SettingsInvalid, read_settings
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -60,6 +61,7 @@ def _look(values: Mapping[str, Any]) -> Iterator[Finding]:
     yield _broker()
     if not database.advice:
         yield _worker()
+    yield _local_model(values["GOLDPANEL_LOCAL_MODEL_PORT"])
     yield _disk(values["GOLDPANEL_DATA"])
     yield find_browser()
 
@@ -119,6 +121,20 @@ def _worker() -> Finding:
         return Finding("worker", "never heard from", advice)
     seconds = max(0, int((timezone.now() - hearing.heard_at).total_seconds()))
     return Finding("worker", f"last heard from {seconds} seconds ago", advice if hearing.is_silent else "")
+
+
+def _local_model(port: int) -> Finding:
+    if not local_model.is_installed():
+        advice = f"only runs without a network need it: ./goldpanel model install ({local_model.SIZES})"
+        return Finding("local model", "not installed", advice, needed=False)
+    answering = local_model.who_answers(port)
+    if answering == local_model.Answering.MODEL:
+        return Finding("local model", f"{local_model.NAME}, answers at {local_model.base_url(port)}", needed=False)
+    if answering == local_model.Answering.OTHER:
+        state = f"installed, but something else answers on port {port}"
+        return Finding("local model", state, "set GOLDPANEL_LOCAL_MODEL_PORT to a free port", needed=False)
+    advice = "start it: ./goldpanel model serve (demo and serve start it by themselves)"
+    return Finding("local model", "installed, not served", advice, needed=False)
 
 
 def _disk(folder: Path) -> Finding:

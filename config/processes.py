@@ -44,6 +44,11 @@ def worker_command(n_processes: int, *, name: str = "worker", extra: Sequence[st
     ]
 
 
+def model_command(port: int) -> list[str]:
+    """The server of the local model, which must be installed."""
+    return [sys.executable, "-m", "config.local_model", str(port)]
+
+
 def scheduler_command() -> list[str]:
     """The process that rings for everything that is due."""
     return [*MANAGE, "scheduler"]
@@ -61,6 +66,8 @@ class Processes:
     environment: Mapping[str, str]
     log_folder: Path | None = None
     children: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+    optional: set[str] = field(default_factory=set)
+    _told: set[str] = field(default_factory=set)
     _guard: int | None = None
     _pipe: int | None = None
 
@@ -79,8 +86,11 @@ class Processes:
     ) -> None:
         self.stop()
 
-    def start(self, name: str, command: Sequence[str], **environment: str) -> None:
-        """Start a child under this name; its output goes to `<log_folder>/<name>.log`, or where ours goes."""
+    def start(self, name: str, command: Sequence[str], *, needed: bool = True, **environment: str) -> None:
+        """Start a child under this name; its output goes to `<log_folder>/<name>.log`, or where ours goes.
+
+        needed: whether the others are of no use without it.
+        """
         log = None
         if self.log_folder is not None:
             self.log_folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -99,6 +109,8 @@ class Processes:
             if log is not None:
                 os.close(log)
         self.children[name] = child
+        if not needed:
+            self.optional.add(name)
         if self._pipe is not None:
             os.write(self._pipe, f"{json.dumps(child.pid)}\n".encode())
 
@@ -107,8 +119,13 @@ class Processes:
         return self.log_folder / f"{name}.log"
 
     def ended(self) -> str | None:
-        """The name of a child that has ended by itself, if any has."""
-        return next((name for name, child in self.children.items() if child.poll() is not None), None)
+        """The name of a child that has ended by itself, if any has; of an optional one it is said once."""
+        for name, child in self.children.items():
+            if child.poll() is not None and name not in self._told:
+                if name in self.optional:
+                    self._told.add(name)
+                return name
+        return None
 
     def last_words(self, name: str, n_lines: int = 20) -> str:
         """The end of a child's log, for the message that says it died."""

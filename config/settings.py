@@ -7,6 +7,7 @@ import sys
 
 import environ
 
+from config import local_model
 from config.env import LOCAL_HOSTS, PROJECT, SettingsInvalid, load_env_file, read_settings
 from config.keys import load_or_make_keys
 
@@ -37,6 +38,10 @@ CODE_KEY = _keys["code_key"]
 ALLOWED_HOSTS = _values["GOLDPANEL_ALLOWED_HOSTS"] or LOCAL_HOSTS
 TRUSTED_PROXIES = _values["GOLDPANEL_TRUSTED_PROXIES"]
 PRIVATE_ENDPOINTS = _values["GOLDPANEL_PRIVATE_ENDPOINTS"]
+# Only where the model is installed: elsewhere that port of this machine may be anything, and nobody allowed it.
+LOCAL_MODEL_PORT = _values["GOLDPANEL_LOCAL_MODEL_PORT"] if local_model.is_installed() else None
+if LOCAL_MODEL_PORT:
+    PRIVATE_ENDPOINTS = [*PRIVATE_ENDPOINTS, local_model.host_and_port(LOCAL_MODEL_PORT)]
 MAX_ITEM_BYTES = _values["GOLDPANEL_MAX_ITEM_BYTES"]
 MAX_UPLOAD_BYTES = _values["GOLDPANEL_MAX_UPLOAD_BYTES"]
 LEASE_MINUTES = _values["GOLDPANEL_LEASE_MINUTES"]

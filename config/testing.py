@@ -21,6 +21,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from config import local_model
 from config.doctor import find_browser
 from config.env import PROJECT, SETTINGS
 
@@ -69,6 +70,10 @@ def run_everything(pytest_arguments: list[str]) -> int:
     in_ci = os.environ.get("CI", "").lower() in {"1", "true"}
     if in_ci:
         install_missing_packages()
+        if not local_model.is_installed():
+            print(f"Installing {local_model.NAME} ...", flush=True)
+            # As with Debian's packages: what fails here shows below.
+            local_model.install()
     tally = Tally()
     with ExitStack() as stack:
         scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="goldpanel-test-")))
@@ -86,6 +91,8 @@ def run_everything(pytest_arguments: list[str]) -> int:
     browser = find_browser()
     if browser.advice:
         tally.untested.append(f"the pages in a browser ({browser.advice})")
+    if not local_model.is_installed():
+        tally.untested.append(f"a run with a real model (./goldpanel model install, {local_model.SIZES})")
     if tally.untested:
         print("\nNot tested here:", *(f"  {what}" for what in tally.untested), sep="\n")
     if in_ci and tally.untested:

@@ -24,8 +24,9 @@ import pytest
 from annotate.exceptions import SignInRefused
 from annotate.models import Exclusion, Gold, ItemKey, Membership, Person, Project, Stage, StageItem
 from annotate.services import people
+from config import local_model
 from config.env import PROJECT, read_settings
-from config.processes import MANAGE, Processes, scheduler_command, web_command, worker_command
+from config.processes import MANAGE, Processes, model_command, scheduler_command, web_command, worker_command
 from evaluation.demo.browser import PageMissing, read_page
 from evaluation.demo.sample_people import SEED, reply
 from evaluation.demo.sign_ins import NAME, read_sign_ins
@@ -126,6 +127,19 @@ def test_a_real_project_at_the_same_address_is_left_alone(tmp_path: Path):
     assert not Person.objects.exists()
 
 
+@pytest.mark.django_db
+def test_the_local_model_is_an_endpoint_where_it_is_installed_and_its_address_follows(settings, tmp_path: Path):
+    settings.LOCAL_MODEL_PORT = None
+    set_up_demo(folder=tmp_path)
+    assert not Endpoint.objects.filter(provider="openai").exists()
+    for port in (5001, 5002):
+        settings.LOCAL_MODEL_PORT = port
+        set_up_demo(folder=tmp_path)
+        endpoint = Endpoint.objects.get(provider="openai")
+        assert (endpoint.name, endpoint.model) == ("SmolLM2 135M (local)", local_model.MODEL)
+        assert (endpoint.base_url, endpoint.key_variable) == (f"http://127.0.0.1:{port}/v1", "")
+
+
 # The sample people
 
 
@@ -202,6 +216,7 @@ def stand(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
         "GOLDPANEL_ENV_FILE": "",
         "GOLDPANEL_MODE": "demo",
         "GOLDPANEL_PORT": str(free_port()),
+        "GOLDPANEL_LOCAL_MODEL_PORT": str(free_port()),
     }
     subprocess.run([*MANAGE, "migrate", "--verbosity", "0"], cwd=PROJECT, env=environment, check=True)
     with Processes(environment, folder / "log") as processes:
@@ -239,6 +254,8 @@ def test_the_whole_job_plays_by_itself_and_its_reports_can_be_computed_again(sta
     with Processes(stand, folder / "log") as processes:
         processes.start("worker", worker_command(2))
         processes.start("scheduler", scheduler_command())
+        if local_model.is_installed():
+            processes.start("model", model_command(int(stand["GOLDPANEL_LOCAL_MODEL_PORT"])))
         done = headless(stand, tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "1 late answer, 1 changed answer" in done.stdout
@@ -259,12 +276,14 @@ def test_the_whole_job_plays_by_itself_and_its_reports_can_be_computed_again(sta
         assert one("SELECT COUNT(*) FROM annotate_resolution WHERE status = 'tie'") > 0
         assert one("SELECT COUNT(*) FROM evaluation_prediction WHERE state = 'unparsed'") > 0
         assert one("SELECT COUNT(*) FROM evaluation_prediction WHERE state = 'pending'") == 0
-        assert one("SELECT COUNT(*) FROM evaluation_run WHERE state = 'done'") == 4
-    for stage, scorers, labels in (
-        ("claims", ["label_accuracy"], LABELS),
-        ("tables", ["exact_match", "token_f1"], []),
-    ):
-        out = tmp_path / stage
+        assert one("SELECT COUNT(*) FROM evaluation_run WHERE state = 'done'") == 4 + local_model.is_installed()
+    reports = [("claims", ["label_accuracy"], LABELS), ("tables", ["exact_match", "token_f1"], [])]
+    if local_model.is_installed():
+        # A fifth run, of a real model, on items that were drawn for it.
+        reports.append(("local_model", ["label_accuracy"], LABELS))
+        assert len({row["item"] for row in rows(tmp_path / "local_model" / "answers.csv")}) == 20
+    for folder_name, scorers, labels in reports:
+        out = tmp_path / folder_name
         names = {"answers.csv", "figures.csv", "report.json", "report.md", "chart.svg", "chart.png"}
         assert names <= {path.name for path in out.iterdir()}
         answers = rows(out / "answers.csv")

@@ -72,7 +72,7 @@ def test_help_needs_no_environment_and_lists_every_command():
     # -S and an empty PATH: nothing that is installed can be imported or found.
     command = [sys.executable, "-S", str(PROJECT / "goldpanel"), "help"]
     done = subprocess.run(command, env={"PATH": ""}, capture_output=True, text=True, check=True)
-    for name in ("demo", "serve", "worker", "scheduler", "manage", "doctor", "test", "help"):
+    for name in ("demo", "serve", "worker", "scheduler", "model", "manage", "doctor", "test", "help"):
         assert f"\n  {name} " in done.stdout
 
 
@@ -160,7 +160,14 @@ def served(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[bytes], str, dict[
     """A running `./goldpanel serve` on SQLite and files: the launcher, its address, its environment."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
-    environment = environment_of(GOLDPANEL_DATA=str(tmp_path), GOLDPANEL_PORT=str(port), GOLDPANEL_WEB_PROCESSES="1")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        model_port = server.getsockname()[1]
+    environment = environment_of(
+        GOLDPANEL_DATA=str(tmp_path),
+        GOLDPANEL_PORT=str(port),
+        GOLDPANEL_LOCAL_MODEL_PORT=str(model_port),
+        GOLDPANEL_WEB_PROCESSES="1",
+    )
     command = [sys.executable, "-m", "config.launcher", "serve"]
     process = subprocess.Popen(command, cwd=PROJECT, env=environment)
     yield process, f"http://127.0.0.1:{port}/", environment

@@ -16,10 +16,13 @@ from django.db import transaction
 
 from annotate.codes import code_digest
 from annotate.exceptions import GoldpanelError
-from annotate.models import Membership, Person, Project, Stage
+from annotate.models import ItemSet, Membership, Person, Project, Stage
 from annotate.services import importing, people, projects
+from annotate.services.sampling import draw_item_set
+from config import local_model
 from evaluation.demo.sign_ins import SignIn, read_sign_ins, write_sign_ins
 from evaluation.models import Endpoint
+from evaluation.services import endpoints
 
 SLUG = "demo"
 ADMIN = "demo-admin"
@@ -32,6 +35,13 @@ BASELINES = (
     ("Word overlap", "lexical_overlap"),
     ("Random value", "seeded_random"),
 )
+# The real model, where it is installed: one answer at a time, the next request waiting at the door.
+LOCAL_MODEL = f"{local_model.NAME} (local)"
+LOCAL_MODEL_LIMITS = {"max_in_flight": 2, "timeout_seconds": 120}
+# It is asked about some of the claims: all of them would take a minute or two of a busy machine.
+N_LOCAL_ITEMS = 20
+LOCAL_ITEMS = f"{N_LOCAL_ITEMS} claims for a local model"
+LOCAL_ITEMS_SEED = 7
 STAGES: dict[str, dict[str, Any]] = {
     CLAIMS: {
         "kind": Stage.Kind.LABEL,
@@ -91,6 +101,8 @@ def set_up_demo(*, folder: Path) -> list[SignIn]:
         admin = _admin()
         project = project or _project(admin)
         _ensure_baselines(project)
+        if settings.LOCAL_MODEL_PORT:
+            _ensure_local_model(project, admin, local_model.base_url(settings.LOCAL_MODEL_PORT))
     for slug in STAGES:
         _ensure_stage(project, slug, admin)
     return _sign_ins(project, admin, folder)
@@ -122,6 +134,29 @@ def _ensure_baselines(project: Project) -> None:
         Endpoint.objects.get_or_create(
             project=project, name=name, defaults={"provider": Endpoint.Provider.BASELINE, "model": baseline}
         )
+
+
+def _ensure_local_model(project: Project, admin: Person, base_url: str) -> None:
+    endpoint = project.endpoints.filter(name=LOCAL_MODEL).first()
+    if endpoint is None:
+        endpoints.create_endpoint(
+            project=project,
+            by=admin,
+            name=LOCAL_MODEL,
+            provider=Endpoint.Provider.OPENAI,
+            model=local_model.MODEL,
+            base_url=base_url,
+            **LOCAL_MODEL_LIMITS,
+        )
+    elif endpoint.base_url != base_url:
+        # The port may be another one at every start.
+        endpoints.change_endpoint(endpoint=endpoint, by=admin, base_url=base_url)
+
+
+def items_for_local_model(*, claims: ItemSet, by: Person) -> ItemSet:
+    """The claims that the demo asks the local model about: drawn once, the same in every installation."""
+    drawn = ItemSet.objects.filter(project=claims.project_id, name=LOCAL_ITEMS).first()
+    return drawn or draw_item_set(population=claims, by=by, name=LOCAL_ITEMS, n=N_LOCAL_ITEMS, seed=LOCAL_ITEMS_SEED)
 
 
 def _ensure_stage(project: Project, slug: str, admin: Person) -> None:

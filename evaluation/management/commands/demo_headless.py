@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from django.utils import timezone
 from annotate.exceptions import GoldpanelError
 from annotate.models import Assignment, Gold, ItemSet, Membership, Person, Project, Resolution, Stage, StageItem
 from annotate.services.heartbeats import last_heard
+from config import local_model
 from evaluation.demo import text_tables
 from evaluation.demo.browser import Page, PageMissing
 from evaluation.demo.playing import play
@@ -31,6 +32,8 @@ COMPARED = {
 }
 FIELD = {demo.CLAIMS: "label", demo.TABLES: "answer"}
 SEED = 7
+# A small model wanders: a label needs few tokens, and what is longer is counted as cut off.
+LOCAL_PARAMETERS = {"temperature": 0, "max_tokens": 48, "seed": SEED}
 # A worker that is heard may still be busy; one that is not heard for this long is not there.
 SILENCE_SECONDS = 45.0
 MOST_SECONDS = 300.0
@@ -50,9 +53,13 @@ class Command(BaseCommand):
             project = Project.objects.get(slug=demo.SLUG)
             self._people(project, sign_ins, base_url)
             admin = Person.objects.get(username=demo.ADMIN)
+            by_stage = {}
             for slug in demo.STAGES:
-                runs = self._runs(project.stages.get(slug=slug), admin)
-                self._report(project.stages.get(slug=slug), runs, admin, out / slug)
+                stage = project.stages.get(slug=slug)
+                by_stage[slug] = self._baselines(stage, admin)
+                title = f"{stage.title}: sample people and baselines"
+                self._report(title, stage, _item_set(stage), by_stage[slug], admin, out / slug)
+            self._local_model(project.stages.get(slug=demo.CLAIMS), by_stage[demo.CLAIMS], admin, out / "local_model")
         except (GoldpanelError, PageMissing, OSError) as problem:
             raise CommandError(str(problem)) from None
         self.stdout.write(f"\nThe report files are in {out} ({time.monotonic() - begun:.0f} s in all).")
@@ -84,38 +91,61 @@ class Command(BaseCommand):
         rows = Assignment.objects.filter(pk=assignment.pk, state=Assignment.State.LEASED)
         self._wait("a lease to run out", lambda: not rows.exists())
 
-    def _runs(self, stage: Stage, admin: Person) -> list[Run]:
+    def _baselines(self, stage: Stage, admin: Person) -> list[Run]:
         self.stdout.write(f"\nBaselines answer “{stage.title}” through the worker ...")
-        runs = []
-        for name in COMPARED[stage.slug]:
-            run = running.create_run(
-                project=stage.project,
-                by=admin,
-                name=_free_name(stage.project, name),
-                item_set=_item_set(stage),
-                stage_version=stage.versions.get(is_current=True),
-                endpoint=Endpoint.objects.get(project=stage.project, name=name),
-                seed=SEED,
-            )
-            runs.append(running.start_run(run=run, by=admin))
+        runs = [self._start(stage, _item_set(stage), name, admin) for name in COMPARED[stage.slug]]
         for run in runs:
-            self._wait(f"the run “{run.name}”", lambda run=run: _state(run) not in running.LIVE)  # type: ignore[misc]
-            if _state(run) != Run.State.DONE:
-                run.refresh_from_db()
-                raise CommandError(f"The run “{run.name}” ended as {run.state}: {run.stopped_because or run.error}")
-            outcomes = Counter(run.predictions.values_list("state", flat=True))
-            words = [f"{n} {Prediction.State(state).label}" for state, n in outcomes.most_common()]
-            self.stdout.write(f"  {run.name}: {', '.join(words)}")
+            self._see_through(run)
         return runs
 
-    def _report(self, stage: Stage, runs: list[Run], admin: Person, out: Path) -> None:
+    def _local_model(self, stage: Stage, baselines: list[Run], admin: Person, out: Path) -> None:
+        """A real model beside the baselines and the people, on items drawn for it, if one is there."""
+        if not settings.LOCAL_MODEL_PORT:
+            self.stdout.write("\nNo real model here; ./goldpanel model install brings a small one.")
+            return
+        address = local_model.base_url(settings.LOCAL_MODEL_PORT)
+        if local_model.who_answers(settings.LOCAL_MODEL_PORT) != local_model.Answering.MODEL:
+            self.stdout.write(f"\nThe local model does not answer at {address}, so it is left out.")
+            return
+        items = demo.items_for_local_model(claims=_item_set(stage), by=admin)
+        self.stdout.write(f"\n{local_model.NAME} answers {items.n_items} claims at {address} through the worker ...")
+        run = self._start(stage, items, demo.LOCAL_MODEL, admin, LOCAL_PARAMETERS)
+        self._see_through(run)
+        title = f"{stage.title}: sample people, a local model and baselines, {items.n_items} drawn items"
+        self._report(title, stage, items, [run, *baselines], admin, out)
+
+    def _start(
+        self, stage: Stage, item_set: ItemSet, endpoint: str, admin: Person, parameters: Mapping[str, Any] | None = None
+    ) -> Run:
+        run = running.create_run(
+            project=stage.project,
+            by=admin,
+            name=_free_name(stage.project, endpoint),
+            item_set=item_set,
+            stage_version=stage.versions.get(is_current=True),
+            endpoint=Endpoint.objects.get(project=stage.project, name=endpoint),
+            parameters=parameters,
+            seed=SEED,
+        )
+        return running.start_run(run=run, by=admin)
+
+    def _see_through(self, run: Run) -> None:
+        self._wait(f"the run “{run.name}”", lambda: _state(run) not in running.LIVE)
+        if _state(run) != Run.State.DONE:
+            run.refresh_from_db()
+            raise CommandError(f"The run “{run.name}” ended as {run.state}: {run.stopped_because or run.error}")
+        outcomes = Counter(run.predictions.values_list("state", flat=True))
+        words = [f"{n} {Prediction.State(state).label}" for state, n in outcomes.most_common()]
+        self.stdout.write(f"  {run.name}: {', '.join(words)}")
+
+    def _report(self, title: str, stage: Stage, item_set: ItemSet, runs: list[Run], admin: Person, out: Path) -> None:
         spec = reporting.deciding_field(stage=stage, name=FIELD[stage.slug])
         report = reporting.create_report(
             project=stage.project,
             by=admin,
-            title=f"{stage.title}: sample people and baselines",
+            title=title,
             stage=stage,
-            item_set=_item_set(stage),
+            item_set=item_set,
             runs=runs,
             field=spec.name,
             primary_scorer=reporting.scorers_for(spec)[0],
