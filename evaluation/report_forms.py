@@ -11,6 +11,7 @@ from annotate.models import ItemSet, Project, Stage
 from evaluation.models import Run
 from evaluation.reports.words import measure_words
 from evaluation.services.reporting import scorers_for
+from evaluation.suggesting import is_asked_in
 
 MAX_SEED = 2**31 - 1
 
@@ -82,6 +83,11 @@ class ReportForm(forms.Form):
             stage_pk, data["field"], data["primary_scorer"] = data.pop("comparison").split(":")
             if int(stage_pk) != data["stage"].pk:
                 self.add_error("comparison", "This field belongs to another stage.")
+        stage, item_set = data.get("stage"), data.get("item_set")
+        if stage and item_set and not is_asked_in(item_set, stage):
+            self.add_error(
+                "item_set", "Nobody is asked any of these items in that stage: choose the items of the stage."
+            )
         primary_run = data.get("primary_run")
         if primary_run is not None and primary_run not in data.get("runs", []):
             self.add_error("primary_run", "Choose one of the runs that are compared.")

@@ -15,6 +15,7 @@ from evaluation.models import Endpoint
 from evaluation.models.endpoint import KEY_VARIABLE
 from evaluation.services.endpoints import BASELINES, MAX_IN_FLIGHT, MAX_TIMEOUT_SECONDS
 from evaluation.services.running import MAX_REPEATS
+from evaluation.suggesting import asked_together, has_any_of
 
 # As config/env.py and reports have it: it survives spreadsheets, JavaScript and every server's 32 bits.
 MAX_SEED = 2**31 - 1
@@ -159,6 +160,8 @@ class RunForm(PlainForm):
         for name in ("item_set", "exemplar_set"):
             labelled: Any = self.fields[name]
             labelled.label_from_instance = lambda item_set: f"{item_set.name} ({item_set.n_items:,} items)"
+        if not self.is_bound:
+            self.initial["stage"], self.initial["item_set"] = asked_together(project)
 
     def clean_name(self) -> str:
         name = str(self.cleaned_data["name"])
@@ -171,6 +174,16 @@ class RunForm(PlainForm):
         for name in ("temperature", "top_p"):
             if data.get(name) is not None and not math.isfinite(data[name]):
                 self.add_error(name, "Write a number.")
+        stage, item_set = data.get("stage"), data.get("item_set")
+        if stage and item_set:
+            keys = StageVersion.objects.get(stage=stage, is_current=True).shown_keys
+            # Else every prompt would be a question about nothing, and would be paid for.
+            if item_set.n_items and not has_any_of(item_set, keys):
+                self.add_error(
+                    "item_set",
+                    f"These items have nothing under {', '.join(keys)}, which is what this stage shows. "
+                    "Choose the items of the stage.",
+                )
         return data
 
     def run_values(self) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from evaluation.models import Report, Run
 from evaluation.report_forms import ReportForm
 from evaluation.reports import tables, words
 from evaluation.services import reporting
+from evaluation.suggesting import asked_together
 
 # Read on the report's page alone: a list of fifty reports must not carry fifty matrices.
 _LARGE = ("manifest", "matrices", "figures")
@@ -180,15 +181,14 @@ def _downloads(files: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _suggested(project: Project) -> dict[str, Any]:
-    """The newest set, every finished run, the newest of them as primary: a start, to be changed."""
-    finished = list(
-        Run.objects.filter(project=project, state=Run.State.DONE).order_by("-pk").values_list("pk", flat=True)
-    )
-    stage = project.stages.order_by("position", "pk").first()
+    """A stage with its newest set, its finished runs, the newest of them as primary: a start, to be changed."""
+    stage, item_set = asked_together(project)
+    done = Run.objects.filter(project=project, state=Run.State.DONE, stage_version__stage=stage)
+    finished = list(done.order_by("-pk").values_list("pk", flat=True))
     return {
         "title": "People against models",
         "stage": stage,
-        "item_set": ItemSet.objects.filter(project=project).order_by("-pk").first(),
+        "item_set": item_set,
         "runs": finished,
         "primary_run": finished[0] if finished else None,
     }

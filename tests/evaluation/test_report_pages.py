@@ -10,7 +10,16 @@ from annotate.models import WorkerHeartbeat
 from evaluation.models import Prediction, Report, Run
 from evaluation.services import agreement
 from tests.evaluation.studies import make_study
-from tests.factories import make_annotation, make_annotator, make_member, make_project, make_stage, make_stage_item
+from tests.factories import (
+    make_annotation,
+    make_annotator,
+    make_item,
+    make_item_set,
+    make_member,
+    make_project,
+    make_stage,
+    make_stage_item,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -58,6 +67,15 @@ def test_the_form_suggests_finished_runs_and_offers_every_fitting_score(client):
     assert "Exact match" in page
     assert "Token F1" in page
     assert page.count("checked") == 2
+
+
+def test_a_set_of_which_the_stage_asks_nothing_is_refused(client, study):
+    others = make_item_set(study.project, [make_item(study.project)], name="newer, and asked nowhere")
+    as_person(client, study.admin)
+    response = client.post(url("report-new", study), form_of(study, item_set=others.pk))
+    assert response.status_code == 422
+    assert "Nobody is asked any of these items in that stage" in response.content.decode()
+    assert client.get(url("report-new", study)).context["form"].initial["item_set"] == study.item_set
 
 
 @pytest.mark.parametrize(

@@ -110,9 +110,7 @@ def test_a_run_that_was_asked_none_of_the_items_has_a_row_without_a_number():
     others = make_item_set(study.project, [make_item(study.project), make_item(study.project)])
     report = study.made_report(item_set=others)
     assert (report.state, report.error) == ("done", "")
-    row = figure_of(
-        report, section="accuracy", run=study.runs[0].pk, measure="label_accuracy", denominator="all"
-    )
+    row = figure_of(report, section="accuracy", run=study.runs[0].pk, measure="label_accuracy", denominator="all")
     assert row["value"] is None
     assert study.runs[0].name in content(report, "report.md").decode()
 

@@ -16,7 +16,7 @@ from annotate.models import Person, Project, Stage
 from annotate.services.heartbeats import hear
 from evaluation.clients import baselines
 from evaluation.models import Call, Endpoint, Run
-from evaluation.run_forms import STRATEGY_WORDS
+from evaluation.run_forms import STRATEGY_WORDS, RunForm
 from evaluation.services import answering, run_progress, running
 from evaluation.services import endpoints as endpoint_service
 from tests.factories import (
@@ -29,6 +29,7 @@ from tests.factories import (
     make_run,
     make_staff,
     make_stage,
+    make_stage_item,
 )
 
 pytestmark = pytest.mark.django_db
@@ -180,6 +181,26 @@ def test_an_admin_sets_up_a_model_reads_its_prompts_and_starts_it(cast):
     assert browser.post(url("run-start", run))["Location"] == url("run", run)
     run.refresh_from_db()
     assert (run.state, run.predictions.count()) == ("waiting", 2)
+
+
+def test_items_without_what_the_stage_shows_are_refused_before_empty_prompts_are_sent(cast, draft):
+    capitals = make_item_set(cast.project, [make_item(cast.project, [["country", "Peru"]])])
+    fields = {"name": "new", "endpoint": draft.endpoint.pk, "stage": cast.stage.pk, "item_set": capitals.pk}
+    response = cast.browser("admin").post(
+        reverse("run-new", args=[cast.project.slug]), fields | {"strategy": "zero_shot", "seed": 3, "repeats": 1}
+    )
+    assert response.status_code == 422
+    assert "These items have nothing under" in text_of(response)
+    assert not Run.objects.filter(name="new").exists()
+
+
+def test_a_new_run_starts_from_a_stage_and_the_items_it_asks_about(cast):
+    item, other = make_item(cast.project), make_item(cast.project)
+    make_stage_item(cast.stage, item)
+    asked = make_item_set(cast.project, [item], name="asked")
+    make_item_set(cast.project, [other], name="newer, and asked nowhere")
+    form = RunForm(project=cast.project)
+    assert (form.initial["stage"], form.initial["item_set"]) == (cast.stage, asked)
 
 
 def test_parameters_that_are_left_empty_are_not_sent(cast):
