@@ -88,9 +88,11 @@ def mapping(request: PersonRequest, slug: str, job_id: int) -> HttpResponse:
     )
     if not form.is_valid() or meant is None:
         return _draft_page(request, project, row, status=422, form=form if not form.is_valid() else None)
+    # A button pressed right after a stage was chosen posts the labels of the former one; the choice is stored by then.
+    is_for_another_stage = request.POST.get("meant_for", "") not in ("", _stage_name(row))
     try:
-        row = _saved(row, form, meant)
-        if request.POST.get("step") == "start":
+        row = _saved(row, form, meant, is_for_another_stage=is_for_another_stage)
+        if request.POST.get("step") == "start" and not is_for_another_stage:
             importing.start_import(job=row, by=request.user)
             return redirect("import-job", slug, job_id)
     except ImportRefused as refused:
@@ -101,15 +103,20 @@ def mapping(request: PersonRequest, slug: str, job_id: int) -> HttpResponse:
     return _draft_page(request, project, row)
 
 
-def _saved(row: ImportJob, form: ReadingForm, meant: Any) -> ImportJob:
+def _saved(row: ImportJob, form: ReadingForm, meant: Any, *, is_for_another_stage: bool) -> ImportJob:
     before, asked = importing.options_of(row), form.cleaned_data
     options = importing.ImportOptions(form.source(before.source), before.join, asked["new_revisions"])
     join_column = asked["join_column"] or None
     is_joined_otherwise = join_column is not None and (before.join is None or join_column != before.join.column)
-    if options.source != before.source or asked["stage"] != row.stage or is_joined_otherwise:
+    is_asked_otherwise = is_for_another_stage or asked["stage"] != row.stage
+    if options.source != before.source or is_asked_otherwise or is_joined_otherwise:
         # Other columns, or other fields: what was said about the former ones may mean nothing now.
         return importing.reread_draft(job=row, options=options, stage=asked["stage"], join_column=join_column)
     return importing.change_draft(job=row, options=options, mapping=meant, stage=row.stage)
+
+
+def _stage_name(row: ImportJob) -> str:
+    return str(row.stage_id or "none")
 
 
 @require_safe
@@ -194,6 +201,7 @@ def _draft_page(
         "refused": refused,
         "problems": _by_place(refused.problems if refused else preview.problems),
         "without_id": bool(names) and meant.id_column is None,
+        "meant_for": _stage_name(row),
     }
     template = "annotate/partials/import_draft.html" if request.htmx else "annotate/import_draft.html"
     return render(request, template, context, status=status)

@@ -180,6 +180,21 @@ def test_labels_that_mean_nothing_known_wait_for_a_choice(desk):
     assert Gold.objects.filter(answers=["no"]).count() == 6
 
 
+@pytest.mark.parametrize("step", ["preview", "start"])
+def test_a_button_pressed_right_after_a_stage_was_chosen_keeps_no_labels_of_the_former_one(desk, step):
+    options = [{"value": "SUPPORTS", "caption": "Supported"}, {"value": "REFUTES", "caption": "Refuted"}]
+    label = {"name": "label", "type": "choice", "caption": "Is it?", "decides": True, "required": True}
+    stage = make_stage(desk.project, slug="supported", title="Supported?", form=[label | {"options": options}])
+    job = desk.draft(stage=None)
+    before = fields_of(desk.browser.get(at("import-job", job)).content.decode())
+    chosen = before | {"stage": str(stage.pk)}
+    desk.browser.post(at("import-mapping", job), chosen | {"step": "preview"})
+    desk.browser.post(at("import-mapping", job), chosen | {"step": step})
+    job.refresh_from_db()
+    (gold,) = importing.mapping_of(job).gold
+    assert (job.state, gold.values) == ("draft", {"SUPPORTS": "SUPPORTS", "REFUTES": "REFUTES"})
+
+
 def test_a_column_that_becomes_gold_gets_its_labels(desk):
     data = b"".join(b'{"id": "%d", "claim": "c%d", "truth": "%s"}\n' % (n, n, b"true") for n in range(3))
     job = desk.draft(data)
