@@ -19,6 +19,9 @@ from evaluation.models import Endpoint
 from evaluation.run_forms import EndpointForm
 from evaluation.services import endpoints as service
 
+# What only a server has.
+SERVER_FIELDS = ("base_url", "key_variable", "max_in_flight", "requests_per_minute", "timeout_seconds")
+
 
 @require_safe
 @never_cache
@@ -37,7 +40,7 @@ def endpoints(request: PersonRequest, slug: str) -> HttpResponse:
 @signed_in
 def endpoint_new(request: PersonRequest, slug: str) -> HttpResponse:
     project = project_run_by(request.user, slug)
-    form = EndpointForm(request.POST or None, project=project)
+    form = EndpointForm(request.POST or None, project=project, initial=_of_baseline(request.GET.get("baseline", "")))
     if request.method == "POST" and form.is_valid():
         try:
             endpoint = service.create_endpoint(project=project, by=request.user, **form.cleaned_data)
@@ -68,6 +71,13 @@ def endpoint(request: PersonRequest, slug: str, endpoint_id: int) -> HttpRespons
     return _form_page(request, project, form, endpoint=row, is_fixed=service.has_begun_runs(row))
 
 
+def _of_baseline(name: str) -> dict[str, Any]:
+    """What a new endpoint starts with when one of the listed baselines was chosen."""
+    if name not in service.BASELINES:
+        return {}
+    return {"name": name.replace("_", " ").capitalize(), "provider": Endpoint.Provider.BASELINE, "model": name}
+
+
 def _tell(form: EndpointForm, refusal: WorkNotPossible) -> None:
     field = "base_url" if isinstance(refusal, service.AddressNotAllowed) else None
     form.add_error(field, str(refusal))
@@ -77,5 +87,9 @@ def _form_page(request: PersonRequest, project: Project, form: EndpointForm, **m
     status = 422 if form.is_bound else 200
     if form.is_bound:
         form.refuse_key()
-    context = project_page(project, request.user, "runs") | {"form": form, "baselines": service.BASELINES} | more
-    return render(request, "evaluation/endpoint.html", context, status=status)
+    context = project_page(project, request.user, "runs") | {
+        "form": form,
+        "server_fields": [form[name] for name in SERVER_FIELDS],
+        "baselines": service.BASELINES,
+    }
+    return render(request, "evaluation/endpoint.html", context | more, status=status)

@@ -274,6 +274,19 @@ def endpoint_fields(**changes: Any) -> dict[str, Any]:
     } | changes
 
 
+def test_a_listed_baseline_can_be_chosen_and_comes_filled_in(cast):
+    address = reverse("endpoint-new", args=[cast.project.slug])
+    browser = cast.browser("admin")
+    assert 'href="?baseline=lexical_overlap"' in browser.get(address).content.decode()
+    form = browser.get(address, {"baseline": "lexical_overlap"}).context["form"]
+    assert [form[name].value() for name in ("name", "provider", "model")] == [
+        "Lexical overlap",
+        "baseline",
+        "lexical_overlap",
+    ]
+    assert browser.get(address, {"baseline": "<b>"}).context["form"]["provider"].value() is None
+
+
 def test_an_endpoint_keeps_the_name_of_a_key_variable(cast):
     address = reverse("endpoint-new", args=[cast.project.slug])
     cast.browser("admin").post(address, endpoint_fields(key_variable="GOLDPANEL_KEY_EXAMPLE"))
