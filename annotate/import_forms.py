@@ -11,6 +11,7 @@ from django.core.exceptions import ValidationError
 from django.http import QueryDict
 
 from annotate.answers import FieldSpec
+from annotate.languages import is_language_tag
 from annotate.models import ImportJob, Project, Stage
 from annotate.project_forms import PlainForm
 from annotate.services.importing import ImportOptions
@@ -18,7 +19,7 @@ from annotate.services.importing.preview import Column
 from annotate.sources.decoding import ENCODINGS
 from annotate.sources.delimited import DELIMITERS
 from annotate.sources.detect import FORMATS, Detected
-from annotate.sources.mapping import KINDS, ContentColumn, GoldColumn, Mapping, is_language_tag
+from annotate.sources.mapping import KINDS, ContentColumn, GoldColumn, Mapping
 
 # A page with a row for each of ten thousand columns helps nobody; those beyond are kept aside.
 MAX_COLUMNS = 150

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from functools import cache
 from typing import Any
@@ -13,9 +12,9 @@ from django.core.exceptions import ValidationError
 from django.utils.text import slugify
 
 from annotate.answers import FIELD_TYPES, FieldSpecInvalid, JsonValue, fields_from_json
+from annotate.languages import is_language_tag
 from annotate.models import ItemSet, Membership, Project, Stage
 
-LANGUAGE_TAG = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
 MAX_FIELDS = 12
 GROUPS = [("", "no group"), ("A", "A"), ("B", "B")]
 TYPE_WORDS = {"choice": "choose one", "text": "one line of text", "long_text": "several lines of text"}
@@ -45,7 +44,7 @@ class LanguagesField(forms.CharField):
     def clean(self, value: Any) -> list[str]:
         tags = [tag.strip() for tag in super().clean(value).split(",") if tag.strip()]
         for tag in tags:
-            if not LANGUAGE_TAG.fullmatch(tag):
+            if not is_language_tag(tag):
                 raise ValidationError(f"{tag} is no language tag; write en, ta or zh-Hans, with commas between.")
         return tags
 
@@ -142,7 +141,7 @@ class StageForm(PlainForm):
         label="Minutes before an idle item goes to somebody else",
         help_text="Counted from the last sign of work. What was typed is kept, and can still be sent.",
     )
-    order = forms.ChoiceField(choices=Stage.Order.choices, label="Order")
+    order = forms.ChoiceField(choices=Stage.Order.choices, initial=Stage.Order.SEEDED, label="Order")
     is_closed_book = forms.BooleanField(
         required=False, initial=True, label="Closed book: people answer from what is shown and what they know"
     )

@@ -4,9 +4,10 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Any, Protocol
 
+from annotate.languages import is_language_tag
 from annotate.sources import blocks
 from annotate.sources.json_array import KEY_COLUMN
-from annotate.sources.mapping import ContentColumn, GoldColumn, Mapping, is_language_tag
+from annotate.sources.mapping import ContentColumn, GoldColumn, Mapping
 from annotate.sources.records import Record
 
 

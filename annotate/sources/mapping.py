@@ -3,13 +3,13 @@
 import dataclasses
 import hashlib
 import json
-import re
 from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Mapping as Dictionary
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from annotate.languages import is_language_tag
 from annotate.sources import blocks
 from annotate.sources.errors import MappingError, SourceError, shortened
 from annotate.sources.records import Record
@@ -24,9 +24,6 @@ KINDS = {
     "mono": "monospaced text (code, trees, layout)",
 }
 
-# BCP 47 as far as it can be told without the registry: two or three letters, then subtags.
-_LANGUAGE_TAG = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8})*")
-_MAX_LANGUAGE_CHARS = 35
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
 
 
@@ -280,10 +277,6 @@ def _language(mapping: Mapping, values: dict[str, Any], record: Record) -> str:
         problem = f"“{shortened(tag)}” is not a language tag such as en or zh-Hant."
         raise _refused(record, column, problem)
     return tag or mapping.language
-
-
-def is_language_tag(tag: str) -> bool:
-    return len(tag) <= _MAX_LANGUAGE_CHARS and _LANGUAGE_TAG.fullmatch(tag) is not None
 
 
 def _gold(value: Any, entry: GoldColumn, record: Record) -> list[str]:

@@ -203,6 +203,7 @@ def test_staff_make_a_project_and_run_it():
     ("changes", "message"),
     [
         ({"languages": "english please"}, "english please is no language tag"),
+        ({"languages": "english"}, "english is no language tag"),
         ({"time_zone": "Middle/Earth"}, "Select a valid choice"),
         ({"title": "Вопросы"}, "Write a short address in Latin letters"),
     ],
