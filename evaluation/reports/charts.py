@@ -90,7 +90,7 @@ def chart_spec(
             axis=alt.Axis(labelLimit=_MOST_LABEL_PIXELS, minExtent=label_pixels, ticks=False, domain=False),
         )
         offset = alt.YOffset("name:N", sort=domain, scale=alt.Scale(domain=domain, paddingOuter=0.6))
-        base = alt.Chart(alt.Data(values=in_panel)).encode(y=y, yOffset=offset)
+        base = alt.Chart(alt.InlineData(values=in_panel)).encode(y=y, yOffset=offset)
         bars = base.mark_rule(strokeWidth=2.5).encode(
             x=alt.X("lower:Q", title=title, scale=scale_x, axis=axis_x),
             x2=alt.X2("upper:Q"),

@@ -69,8 +69,8 @@ def measure_words(measure: str) -> str:
 
 def undefined_words(figure: Mapping[str, Any]) -> str:
     """Why a figure has no value."""
-    reason = UNDEFINED.get(figure["undefined"], figure["undefined"])
-    return figure["note"] if figure["undefined"] == "too_few" and figure["note"] else reason
+    reason, note = str(figure["undefined"]), str(figure["note"])
+    return note if reason == "too_few" and note else UNDEFINED.get(reason, reason)
 
 
 def counted_words(counts: Mapping[str, int], words: Mapping[str, str]) -> str:
