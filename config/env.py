@@ -70,7 +70,7 @@ def _boolean(text: str) -> bool:
 def _whole_number(lowest: int, highest: int) -> Callable[[str], int]:
     def read(text: str) -> int:
         # int() alone would take "1e6" for an error but " ١٢ " for twelve: only plain digits are meant here.
-        if not re.fullmatch(r"[0-9][0-9_]{0,15}", text) or not lowest <= int(text) <= highest:
+        if not re.fullmatch(r"[0-9](_?[0-9]){0,15}", text) or not lowest <= int(text) <= highest:
             raise ValueError(f"expected a whole number from {lowest:,} to {highest:,}")
         return int(text)
 
@@ -95,6 +95,13 @@ def _origins(text: str) -> list[str]:
         if not re.fullmatch(r"https?://(\*\.)?[A-Za-z0-9.\[\]:-]+", origin):
             raise ValueError(f"expected addresses such as https://panel.example.org, comma separated; got {origin!r}")
     return origins
+
+
+def _ip_address(text: str) -> str:
+    try:
+        return str(ipaddress.ip_address(text))
+    except ValueError:
+        raise ValueError("expected an IP address, such as 127.0.0.1 or 0.0.0.0") from None
 
 
 def _networks(text: str) -> list[str]:
@@ -304,7 +311,7 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting(
         "GOLDPANEL_HOST",
-        str,
+        _ip_address,
         "an IP address",
         "127.0.0.1",
         "127.0.0.1",

@@ -86,6 +86,8 @@ def test_an_empty_value_counts_as_absent():
         ("GOLDPANEL_PORT", "70000", "a whole number from 1 to 65,535"),
         ("GOLDPANEL_PORT", "-1", "a whole number"),
         ("GOLDPANEL_PORT", "١٢", "a whole number"),
+        ("GOLDPANEL_PORT", "80_", "a whole number"),
+        ("GOLDPANEL_HOST", "panel.example.org", "an IP address"),
         ("GOLDPANEL_MAX_ITEM_BYTES", "2MB", "a whole number"),
         ("GOLDPANEL_LEASE_MINUTES", "0", "a whole number from 1"),
         ("GOLDPANEL_ALLOWED_HOSTS", "https://panel.example.org", "host names"),
