@@ -16,7 +16,9 @@ from tests.factories import (
     make_item,
     make_item_set,
     make_member,
+    make_prediction,
     make_project,
+    make_run,
     make_stage,
     make_stage_item,
 )
@@ -115,6 +117,30 @@ def test_the_page_shows_every_row_with_interval_both_denominators_and_what_was_l
     assert "Krippendorff’s alpha, nominal" in page
     assert 'src="' + url("report-file", study, report.pk, "chart.svg") in page
     assert " style=" not in page
+
+
+def test_a_difference_says_on_how_many_items_it_stands_when_these_are_fewer_than_the_rows(client):
+    # People were asked the 24 items of the study; a run of 25 shares no more of them.
+    study = make_study(n_runs=0)
+    items = [*study.items, make_item(study.project, gold={"label": ["yes"]})]
+    more = make_item_set(study.project, items)
+    run = make_run(study.stage, more, name="Longer", state="done", frozen_at=timezone.now())
+    for item in items:
+        make_prediction(run, item, {"label": "yes"})
+    report = study.made_report(item_set=more, runs=[run], primary_run=run)
+    page = as_person(client, study.admin).get(url("report", study, report.pk)).content.decode()
+    difference = next(figure for figure in report.figures if figure["section"] == "difference")
+    assert difference["n_items"] == 24
+    assert "on 24 shared items" in page
+
+
+def test_a_report_without_a_figure_asks_for_no_chart(client):
+    study = make_study()
+    others = make_item_set(study.project, [make_item(study.project)])
+    report = study.made_report(item_set=others)
+    page = as_person(client, study.admin).get(url("report", study, report.pk)).content.decode()
+    assert "nobody answered" in page
+    assert "chart.svg" not in page
 
 
 def test_failed_calls_are_pointed_out_before_anybody_reads_the_number(client, study):
