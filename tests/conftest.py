@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings
+from django.core.cache import cache
 from django.db import connection
 
 PROJECT = Path(__file__).resolve().parent.parent
@@ -85,6 +86,12 @@ def pytest_make_collect_report(collector: pytest.Collector):
 
 def in_ci() -> bool:
     return os.environ.get("CI", "").lower() in {"1", "true"}
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_remembered() -> None:
+    """The cache outlives the transaction that is rolled back, and on SQLite the next test's rows get the same ids."""
+    cache.clear()
 
 
 @pytest.fixture(autouse=True, scope="session")

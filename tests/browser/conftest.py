@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from django.core.cache import cache
 from playwright.sync_api import Browser, BrowserContext, expect, sync_playwright
 
 from annotate.models import Person, Stage
@@ -42,7 +41,6 @@ def faults() -> Iterator[Faults]:
 @pytest.fixture
 def site(live_server: Any) -> str:
     """The address of the site, without a slash at its end."""
-    cache.clear()
     return str(live_server.url)
 
 
