@@ -6,3 +6,5 @@ urlpatterns = [
     path("", include("annotate.urls")),
     path("", include("evaluation.urls")),
 ]
+
+handler400 = "config.hostile_requests.bad_request"

@@ -172,7 +172,9 @@ def _kept(path: str, posted: str) -> dict[str, Any] | None:
         fields = QueryDict(mutable=True)
         for name, value in json.loads(posted):
             fields.appendlist(str(name), str(value))
-    except (Resolver404, ValueError, TypeError):
+        # JSON may carry half a character, which no page can.
+        fields.urlencode()
+    except (Resolver404, ValueError, TypeError, RecursionError):
         return None
     return {
         "path": path,
