@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from evaluation.views import agreement, endpoints, reports, runs, side_by_side
+from evaluation.views import agreement, endpoints, log_importing, reports, runs, side_by_side
 
 urlpatterns: list[URLPattern] = [
     # Runs and endpoints
@@ -18,6 +18,10 @@ urlpatterns: list[URLPattern] = [
     path("p/<slug:slug>/runs/<int:run_id>/repeat-failed/", runs.run_repeat, name="run-repeat-failed"),
     path("p/<slug:slug>/runs/<int:run_id>/discard/", runs.run_discard, name="run-discard"),
     path("p/<slug:slug>/runs/<int:run_id>/<int:prediction_id>/", runs.prediction, name="prediction"),
+    path("p/<slug:slug>/runs/import/", log_importing.upload, name="run-import"),
+    path("p/<slug:slug>/runs/import/<int:job_id>/", log_importing.job, name="run-import-job"),
+    path("p/<slug:slug>/runs/import/<int:job_id>/progress/", log_importing.progress, name="run-import-progress"),
+    path("p/<slug:slug>/runs/import/<int:job_id>/step/", log_importing.step, name="run-import-step"),
     path("p/<slug:slug>/endpoints/", endpoints.endpoints, name="endpoints"),
     path("p/<slug:slug>/endpoints/new/", endpoints.endpoint_new, name="endpoint-new"),
     path("p/<slug:slug>/endpoints/<int:endpoint_id>/", endpoints.endpoint, name="endpoint"),

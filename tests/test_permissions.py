@@ -23,6 +23,7 @@ from annotate.models import Exclusion, Person, StoredFile
 from annotate.services import people, tokens
 from annotate.services.importing import draft_import
 from evaluation.models import Report
+from evaluation.services.log_importing import draft_log_import
 from tests.factories import (
     make_annotation,
     make_annotator,
@@ -121,6 +122,10 @@ DOORS: dict[str, Door] = {
     "run-cancel": Door(None, ADMINS, RUN),
     "run-repeat-failed": Door(None, ADMINS, RUN),
     "run-discard": Door(None, ADMINS, RUN),
+    "run-import": Door(ADMINS, ADMINS, SLUG),
+    "run-import-job": Door(ADMINS, ADMINS, SLUG | {"job_id": "log_import.pk"}),
+    "run-import-progress": Door(ADMINS, None, SLUG | {"job_id": "log_import.pk"}),
+    "run-import-step": Door(None, ADMINS, SLUG | {"job_id": "log_import.pk"}),
     "prediction": Door(READERS, None, RUN | {"prediction_id": "prediction.pk"}),
     "endpoints": Door(ADMINS, None, SLUG),
     "endpoint-new": Door(ADMINS, ADMINS, SLUG),
@@ -192,6 +197,14 @@ def make_world() -> SimpleNamespace:
         run=run,
         prediction=run.predictions.first(),
         endpoint=run.endpoint,
+        log_import=draft_log_import(
+            project=project,
+            by=admin,
+            file=ContentFile(b'{"id": "a", "completion": "yes"}'),
+            name="log.jsonl",
+            item_set=item_set,
+            stage_version=run.stage_version,
+        ),
         import_job=draft_import(
             project=project, by=admin, file=ContentFile(b"id,question\n1,Is it?\n"), name="items.csv"
         ),

@@ -71,6 +71,8 @@ def _check(endpoint: Endpoint) -> None:
     """The form of the address; where it really leads is checked at every call, by whoever calls."""
     from evaluation.clients.outgoing import AddressRefused, checked_url  # aiohttp: only where an endpoint is edited
 
+    if endpoint.provider == Endpoint.Provider.LOG:
+        raise WorkNotPossible("The model of a log comes with its import, and stays as it is: nothing is asked there.")
     if endpoint.provider == Endpoint.Provider.BASELINE:
         endpoint.base_url = endpoint.key_variable = ""
         return

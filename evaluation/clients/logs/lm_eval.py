@@ -121,8 +121,10 @@ class _Reader:
 
     def _about(self, values: Mapping[str, Any], requests: list[list[Any]], place: Place) -> dict[str, Any]:
         document = values.get("doc")
-        fields = document if isinstance(document, dict) else {}
+        fields = document if isinstance(document, dict) else {"doc": document}
         context = requests[0][0] if requests and requests[0] else ""
+        # An id is no content: a document that has nothing else cannot tell what was asked.
+        content = {name: value for name, value in fields.items() if name not in self.id_fields}
         hashed = text_of(values.get("doc_hash"))
         found = next((fields[name] for name in self.id_fields if fields.get(name) not in (None, "")), hashed)
         return {
@@ -131,7 +133,7 @@ class _Reader:
             "external_id": text_of(found).strip() or None,
             "fields": fields,
             # The prompt may have other items in it, as exemplars: it tells only where there is no document.
-            "texts": tuple(_texts_in(document, _TEXT_DEPTH)) or ((text_of(context),) if context else ()),
+            "texts": tuple(_texts_in(content, _TEXT_DEPTH)) or ((text_of(context),) if context else ()),
             "messages": messages_of(context),
         }
 
