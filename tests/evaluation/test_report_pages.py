@@ -6,7 +6,7 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from annotate.models import WorkerHeartbeat
+from annotate.models import Annotation, ItemKey, WorkerHeartbeat
 from evaluation.models import Prediction, Report, Run
 from evaluation.services import agreement
 from tests.evaluation.studies import make_study
@@ -132,6 +132,18 @@ def test_a_difference_says_on_how_many_items_it_stands_when_these_are_fewer_than
     difference = next(figure for figure in report.figures if figure["section"] == "difference")
     assert difference["n_items"] == 24
     assert "on 24 shared items" in page
+
+
+def test_a_cell_of_a_breakdown_says_how_few_of_the_items_it_covers(client):
+    study = make_study(n_items=24, n_runs=1)
+    ItemKey.objects.filter(item__in=study.items).update(strata=[["domain", "rivers"]])
+    # What is left of people: two items that were answered, and those that somebody skipped.
+    Annotation.objects.exclude(assignment__stage_item__revision__item__in=study.items[:2]).delete()
+    report = study.made_report()
+    covered = [f["n_items"] for f in report.figures if f["section"] == "breakdown" and f["row"] == "people_mean"]
+    page = as_person(client, study.admin).get(url("report", study, report.pk)).content.decode()
+    assert 2 <= covered[0] < 24
+    assert f"on {covered[0]} items<" in page
 
 
 def test_a_report_without_a_figure_asks_for_no_chart(client):
