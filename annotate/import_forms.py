@@ -207,6 +207,8 @@ def posted_mapping(data: QueryDict, specs: Sequence[FieldSpec], *, language: str
         elif meaning.startswith(GOLD):
             field = meaning.removeprefix(GOLD)
             values = dict(form.labels()) if form.specs[field].options else {}
+            if any("\x00" in text for pair in values.items() for text in pair):
+                return None
             gold.append(GoldColumn(field, column, values, said["separator"]))
         elif meaning in single:
             single[meaning] = column

@@ -73,7 +73,7 @@ def guess_mapping(
     groups. Without a column that is plainly an id, id_column is None.
     """
     by_name = {_folded(column): column for column in reversed(columns)}
-    values = {column: _values_of(column, sample) for column in columns}
+    values = _values_by_column(columns, sample)
 
     def named(names: Sequence[str], fits: Any = None) -> str | None:
         return next((by_name[n] for n in names if n in by_name and (fits is None or fits(values[by_name[n]]))), None)
@@ -147,10 +147,14 @@ def _folded(name: str) -> str:
     return "_".join("".join(c if c.isalnum() else " " for c in text).split())
 
 
-def _values_of(column: str, sample: Sequence[Record]) -> list[Any]:
-    """What the records hold in the column, without nothing."""
-    found = (value for record in sample for name, value in record.values if name == column)
-    return [value for value in found if value not in (None, "")]
+def _values_by_column(columns: Sequence[str], sample: Sequence[Record]) -> dict[str, list[Any]]:
+    """What the records hold in each column, without nothing. One walk: a file may have as many columns as it likes."""
+    values: dict[str, list[Any]] = {column: [] for column in columns}
+    for record in sample:
+        for name, value in record.values:
+            if name in values and value not in (None, ""):
+                values[name].append(value)
+    return values
 
 
 def _gold_texts(values: Sequence[Any]) -> list[str]:

@@ -180,6 +180,14 @@ def test_labels_that_mean_nothing_known_wait_for_a_choice(desk):
     assert Gold.objects.filter(answers=["no"]).count() == 6
 
 
+def test_no_field_of_the_mapping_takes_what_could_not_be_stored(desk):
+    job = desk.draft(CLAIMS.replace(b"REFUTES", b"DENIES"))
+    for name in fields_of(desk.browser.get(at("import-job", job)).content.decode()):
+        assert desk.say(job, **{name: "\x00"}).status_code in (302, 422), name
+        job.refresh_from_db()
+        assert "\\u0000" not in json.dumps(job.mapping), name
+
+
 @pytest.mark.parametrize("step", ["preview", "start"])
 def test_a_button_pressed_right_after_a_stage_was_chosen_keeps_no_labels_of_the_former_one(desk, step):
     options = [{"value": "SUPPORTS", "caption": "Supported"}, {"value": "REFUTES", "caption": "Refuted"}]

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from annotate.sources.guessing import guess_mapping, guess_values
 from annotate.sources.mapping import ContentColumn, GoldColumn, Mapping
-from annotate.sources.records import columns_of
+from annotate.sources.records import Record, columns_of
 
 from .files import read
 
@@ -96,3 +96,22 @@ def test_labels_are_matched_by_value_caption_and_meaning():
 def test_a_label_without_a_counterpart_is_kept_open_for_the_person():
     (gold,) = guessed("claim,label\na,yes\nb,half true\n", "x.csv", LABEL).gold
     assert gold.values == {"yes": "yes", "half true": ""}
+
+
+class Walked(list):
+    """The values of a record, which count how often somebody goes through them."""
+
+    n_walks = 0
+
+    def __iter__(self):
+        self.n_walks += 1
+        return super().__iter__()
+
+
+def test_a_record_is_walked_as_often_with_many_columns_as_with_few():
+    walks = []
+    for n_columns in (10, 5_000):
+        record = Record(1, 1, Walked((f"column {n}", "text") for n in range(n_columns)))
+        guess_mapping([f"column {n}" for n in range(n_columns)], [record], [LABEL])
+        walks.append(record.values.n_walks)
+    assert walks[0] == walks[1]
