@@ -151,9 +151,7 @@ def _job_context(request: PersonRequest, project: Project, row: LogImport) -> di
     return project_page(project, request.user, "runs") | {
         "job": row,
         "report": row.report,
-        "outcomes": [
-            [(OUTCOME_WORDS[state], n) for state, n in run["outcomes"].items()] for run in row.report.get("runs", [])
-        ],
+        "outcomes": [[(OUTCOME_WORDS[state], n) for state, n in run["outcomes"]] for run in row.report.get("runs", [])],
         "is_waiting": is_waiting,
         "is_storing": row.state == STATE.RUNNING and total > 0 and row.n_done >= total,
         "percent": min(100, 100 * row.n_done // total) if total else 0,

@@ -129,7 +129,7 @@ def test_every_outcome_is_told_apart_as_in_a_live_run(place):
         )
     )
     assert states(job.runs.get()) == {"q1": "unparsed", "q2": "refused", "q3": "empty", "q4": "cut_off"}
-    assert job.report["runs"][0]["outcomes"] == {"unparsed": 1, "refused": 1, "empty": 1, "cut_off": 1}
+    assert job.report["runs"][0]["outcomes"] == [["unparsed", 1], ["refused", 1], ["empty", 1], ["cut_off", 1]]
 
 
 def test_an_error_of_the_log_is_an_error_and_no_wrong_answer(place):
@@ -414,7 +414,7 @@ def test_a_draft_shows_what_would_be_matched_and_may_be_read_in_another_way(plac
         stage_version=job.stage_version,
     )
     assert (changed.report["matched"], changed.report["needs_model"]) == (1, False)
-    assert changed.report["runs"][0]["outcomes"] == {"answered": 1}
+    assert changed.report["runs"][0]["outcomes"] == [["answered", 1]]
 
 
 def test_the_look_at_a_draft_reads_only_the_beginning_and_says_so(place, monkeypatch):

@@ -75,7 +75,7 @@ def report_lines(report: dict[str, Any]) -> list[str]:
     for kind in ("unmatched", "changed", "duplicates"):
         lines += [f"  {kind}: line {row['line']:,}, {row['id'] or 'without id'}" for row in report["first"][kind]]
     for run in report["runs"]:
-        outcomes = ", ".join(f"{n:,} {state}" for state, n in run["outcomes"].items())
+        outcomes = ", ".join(f"{n:,} {state}" for state, n in run["outcomes"])
         lines.append(f"run {run['name']}: {outcomes}; {run['missing']:,} items without a prediction")
     return lines + [f"Note: {note}" for note in report["notes"]]
 

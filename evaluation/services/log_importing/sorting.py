@@ -207,5 +207,8 @@ class Sorter:
             "repeat": channel.repeat,
             "predictions": n_predictions,
             "missing": len(self._index) - n_predictions,
-            "outcomes": {str(state): channel.outcomes[state] for state in Prediction.State if channel.outcomes[state]},
+            # Pairs, for PostgreSQL would sort the keys of an object.
+            "outcomes": [
+                [str(state), channel.outcomes[state]] for state in Prediction.State if channel.outcomes[state]
+            ],
         }
