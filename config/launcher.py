@@ -50,8 +50,11 @@ def main(arguments: list[str]) -> int:
 def demo(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="./goldpanel demo")
     parser.add_argument("--headless", action="store_true", help="answer, run, report and end")
+    parser.add_argument(
+        "--with-answers", action="store_true", help="let the sample people and the baselines answer first"
+    )
     parser.add_argument("--port", type=int, help="default: 8000, or a free one where that is taken")
-    parser.add_argument("--out", type=Path, help="with --headless, where the report goes (default: demo-report)")
+    parser.add_argument("--out", type=Path, help="where the report files go (default: demo-report)")
     options = parser.parse_args(arguments)
     _load_env()
     if os.environ.setdefault("GOLDPANEL_MODE", "demo") == "production":
@@ -93,23 +96,35 @@ def _run_demo(options: argparse.Namespace) -> int:
         if not _wait_for_page(f"{address}/", processes):
             _report_death(processes, "web")
             return 1
-        if options.headless:
-            out = options.out or PROJECT / "demo-report"
-            processes.log_folder = None  # its output is ours
-            processes.start(
-                "headless",
-                [*MANAGE, "demo_headless", "--base-url", address, "--out", str(out.resolve())],
-            )
-            code = _watch(processes, until="headless")
+        if options.headless or (options.with_answers and not _has_answers()):
+            code = _play(processes, address, options.out or PROJECT / "demo-report")
             if code != 0:
                 print(f"The demo failed; logs of its servers follow.\n{_all_logs(log_folder)}", file=sys.stderr)
-            return code
+            if code != 0 or options.headless:
+                return code
         if local_model.is_installed():
             print(f"A real model answers, too: the endpoint “{local_model.NAME} (local)” on this machine.")
         else:
             print(f"Baselines stand in for a model. A real one: ./goldpanel model install ({local_model.SIZES}).")
         print(f"\nGoldpanel is ready: {address}\nStop it with Ctrl-C. Logs: {log_folder}", flush=True)
         return _watch(processes)
+
+
+def _has_answers() -> bool:
+    """Whether anybody has answered here: sample people are not let loose on what somebody tries by hand."""
+    from annotate.models import Annotation
+
+    return Annotation.objects.exists()
+
+
+def _play(processes: Processes, address: str, out: Path) -> int:
+    """The whole job by sample people and baselines, told on our output; the exit code of the command."""
+    log_folder, processes.log_folder = processes.log_folder, None
+    processes.start("headless", [*MANAGE, "demo_headless", "--base-url", address, "--out", str(out.resolve())])
+    processes.log_folder = log_folder
+    code = _watch(processes, until="headless")
+    processes.children.pop("headless", None)
+    return code
 
 
 def serve(arguments: list[str]) -> int:

@@ -24,7 +24,7 @@ import pytest
 from annotate.exceptions import SignInRefused
 from annotate.models import Exclusion, Gold, ItemKey, Membership, Person, Project, Stage, StageItem
 from annotate.services import people
-from config import local_model
+from config import launcher, local_model
 from config.env import PROJECT, read_settings
 from config.processes import MANAGE, Processes, model_command, scheduler_command, web_command, worker_command
 from evaluation.demo.browser import PageMissing, read_page
@@ -33,12 +33,19 @@ from evaluation.demo.sign_ins import NAME, read_sign_ins
 from evaluation.models import Endpoint
 from evaluation.services.demo import DemoNotPossible, set_up_demo
 from tests.evaluation.recompute import recompute
-from tests.factories import make_project
+from tests.factories import make_annotation, make_annotator, make_project, make_stage, make_stage_item
 
 LABELS = ["yes", "no", "not_sure"]
 
 
 # Setting up
+
+
+@pytest.mark.django_db
+def test_sample_people_are_not_let_loose_on_what_somebody_has_tried_by_hand():
+    assert not launcher._has_answers()
+    make_annotation(make_stage_item(make_stage()), make_annotator(), {"label": "yes"})
+    assert launcher._has_answers()
 
 
 @pytest.mark.django_db

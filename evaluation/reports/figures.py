@@ -287,8 +287,9 @@ def breakdown_figures(comparison: Comparison, *, scorer: str, bootstrap: Bootstr
         for value in values:
             items = items_of_stratum(comparison, name, value)
             part = comparison.part(items)
-            n_items = int(part.has_gold.sum())
             for side, row in _sides(part):
+                # Each side by the items it was offered: a stratum of 60 items says little of whoever met three of them.
+                n_items = int(side.asked_items.sum())
                 if n_items < MIN_STRATUM_ITEMS:
                     figure = _few(row, scorer, n_items)
                 else:

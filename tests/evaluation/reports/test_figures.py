@@ -197,6 +197,16 @@ def test_a_stratum_below_twenty_items_is_shown_without_a_figure():
     assert (small.stratum_value, small.value, small.undefined, small.n_items) == ("small", None, "too_few", n - 1)
 
 
+def test_whoever_met_few_items_of_a_large_stratum_gets_no_figure_there():
+    n = MIN_STRATUM_ITEMS
+    # People answered 3 of 20 items, the run was asked all of them.
+    labels = [[YES]] * 3 + [[NONE]] * (n - 3)
+    data = comparison(labels, [YES] * n, [[YES]] * n, strata=[[["domain", "large"]]] * n)
+    people, run = breakdown_figures(data, scorer="label_accuracy", bootstrap=BOOTSTRAP)
+    assert (people.value, people.undefined, people.n_items) == (None, "too_few", 3)
+    assert (run.value, run.n_items) == (1.0, n)
+
+
 def test_items_without_a_stratum_stand_in_a_row_of_their_own():
     n = MIN_STRATUM_ITEMS
     strata = [[["hops", "1"]]] * n + [[]] * n
