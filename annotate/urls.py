@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from annotate.views import files, home, importing, items, people, project, signing_in, stage, tokens, work
+from annotate.views import files, health, home, importing, items, people, project, signing_in, stage, tokens, work
 
 urlpatterns: list[URLPattern] = [
     # Coming in, and where people work
@@ -52,4 +52,7 @@ urlpatterns: list[URLPattern] = [
     path("p/<slug:slug>/import/<int:job_id>/progress/", importing.progress, name="import-progress"),
     path("p/<slug:slug>/import/<int:job_id>/step/", importing.step, name="import-step"),
     path("files/<int:file_id>/", files.stored_file, name="file"),
+    # The installation itself; last, so that no page of this side pays for it
+    path("health/live/", health.live, name="health-live"),
+    path("health/ready/", health.ready, name="health-ready"),
 ]

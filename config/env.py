@@ -359,6 +359,23 @@ SETTINGS: tuple[Setting, ...] = (
         "INFO",
         "How much is logged. Logs never contain answers, codes, keys or query strings.",
     ),
+    Setting(
+        "GOLDPANEL_LOG_FORMAT",
+        _one_of("json", "text"),
+        "json or text",
+        None,
+        "json in production, else text",
+        "How it is logged, on stderr: one JSON object a line, with a line for each request, or text for a terminal.",
+    ),
+    Setting(
+        "GOLDPANEL_METRICS_TOKEN",
+        _key,
+        f"text of at least {MIN_KEY_LENGTH} characters",
+        None,
+        "none: there is no such page",
+        "Opens `/metrics` to whoever sends it as a bearer token (docs/operations.md).",
+        secret=True,
+    ),
 )
 
 

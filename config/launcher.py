@@ -267,11 +267,11 @@ def _set_up_django() -> None:
 def _migrate_if_needed() -> None:
     """Planning takes a few queries; `migrate` itself goes through every model's permissions each time."""
     from django.core.management import call_command
-    from django.db import connection, connections
-    from django.db.migrations.executor import MigrationExecutor
+    from django.db import connections
 
-    executor = MigrationExecutor(connection)
-    if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+    from config.health import missing_migrations
+
+    if missing_migrations():
         call_command("migrate", interactive=False, verbosity=0)
     connections.close_all()
 

@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from config.env import PROJECT
+from config.logs import format_of
 
 # A request takes milliseconds and a running chunk of model calls may take minutes: whoever is not done after this is
 # killed, which loses at most the calls in flight (the rows say what is left).
@@ -25,13 +26,15 @@ MANAGE = [sys.executable, str(PROJECT / "manage.py")]
 
 def web_command(values: Mapping[str, Any]) -> list[str]:
     """The web server. Values are those of `read_settings`."""
+    # What it says itself about its processes is to be read like everything else.
+    logs = ["--log-config", str(PROJECT / "config" / "granian_logs.json")] if format_of(values) == "json" else []
     return [
         *(sys.executable, "-m", "granian", "--interface", "wsgi", "--no-ws", "--respawn-failed-workers"),
         *("--host", values["GOLDPANEL_HOST"], "--port", str(values["GOLDPANEL_PORT"])),
         *("--workers", str(values["GOLDPANEL_WEB_PROCESSES"])),
         *("--blocking-threads", str(values["GOLDPANEL_WEB_THREADS"])),
         # Asked to end while it starts, a process of the server hears nothing: the server then kills it.
-        *("--workers-kill-timeout", "2", "--log-level", "warning", "config.wsgi:application"),
+        *("--workers-kill-timeout", "2", "--log-level", "warning", *logs, "config.wsgi:application"),
     ]
 
 

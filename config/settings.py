@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 
 import environ
 
-from config import local_model
+from config import local_model, logs
 from config.env import LOCAL_HOSTS, PROJECT, SettingsInvalid, load_env_file, read_settings
 from config.keys import load_or_make_keys
 
@@ -231,18 +232,8 @@ FILE_UPLOAD_DIRECTORY_PERMISSIONS = 0o700
 # Forms only; files are streamed and limited by MAX_UPLOAD_BYTES. A long answer is far below.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 5_000_000
 
-# Logs
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "filters": {"route": {"()": "config.logs.RouteInsteadOfPath"}},
-    "formatters": {"line": {"format": "{asctime} {levelname} {name} {message}", "style": "{"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["route"]}},
-    "root": {"handlers": ["console"], "level": "WARNING"},
-    "loggers": {
-        **{name: {"level": _values["GOLDPANEL_LOG_LEVEL"]} for name in ("annotate", "evaluation", "config")},
-        # Django's own loggers mail tracebacks to admins unless told otherwise.
-        "django": {"handlers": ["console"], "level": "WARNING", "propagate": False},
-        "django.server": {"handlers": ["console"], "level": "WARNING", "propagate": False},
-    },
-}
+# Logs, and who may read how the installation fares
+LOGGING = logs.configuration(logs.format_of(_values), _values["GOLDPANEL_LOG_LEVEL"])
+# Else Python writes warnings between the lines.
+logging.captureWarnings(logs.format_of(_values) == "json")
+METRICS_TOKEN = _values["GOLDPANEL_METRICS_TOKEN"]

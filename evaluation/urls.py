@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from evaluation.views import agreement, endpoints, log_importing, reports, runs, side_by_side
+from evaluation.views import agreement, endpoints, log_importing, metrics, reports, runs, side_by_side
 
 urlpatterns: list[URLPattern] = [
     # Runs and endpoints
@@ -35,4 +35,6 @@ urlpatterns: list[URLPattern] = [
     path("p/<slug:slug>/reports/<int:report_id>/<str:name>", reports.report_file, name="report-file"),
     path("p/<slug:slug>/side-by-side/", side_by_side.side_by_side, name="side-by-side"),
     path("p/<slug:slug>/agreement/", agreement.agreement_now, name="agreement-now"),
+    # The installation itself
+    path("metrics", metrics.metrics, name="metrics"),
 ]

@@ -16,3 +16,4 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
 # argon2 is slow on purpose; tests/test_settings.py checks the real list.
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 ALLOWED_HOSTS = ["*"]
+METRICS_TOKEN = "a-token-of-the-tests-0123456789abcdef"

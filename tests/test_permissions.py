@@ -139,6 +139,10 @@ DOORS: dict[str, Door] = {
     "report-file": Door(READERS, None, SLUG | {"report_id": "report.pk", "name": "'report.json'"}),
     "side-by-side": Door(READERS, None, SLUG),
     "agreement-now": Door(READERS, None, SLUG),
+    "health-live": Door(PUBLIC),
+    "health-ready": Door(PUBLIC),
+    # A token's door, which no session opens (tests/test_metrics.py).
+    "metrics": Door(set(), refused_with=401),
 }
 
 
