@@ -73,7 +73,7 @@ def test_three_attempts_without_a_result_fail_with_the_reason(work):
     assert claim(work) is None
     work.refresh_from_db()
     assert work.state == "failed"
-    assert work.error.startswith("worker_lost")
+    assert work.error.startswith("Worker lost")
     assert list(Event.objects.values_list("verb", flat=True)) == ["report.failed"]
 
 

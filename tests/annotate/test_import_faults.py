@@ -132,7 +132,7 @@ def test_three_lost_workers_are_told(stage, queued, tmp_path):
     importing.run_import(job_id=job.pk)
     job.refresh_from_db()
     assert job.state == "failed"
-    assert job.error.startswith("worker_lost")
+    assert job.error.startswith("Worker lost")
 
 
 def test_a_worker_hears_the_bell_and_imports(stage, tmp_path):

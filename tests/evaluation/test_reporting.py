@@ -347,7 +347,7 @@ def test_a_worker_that_dies_three_times_fails_the_report_and_it_can_be_made_agai
     reporting.make_report(report_id=report.pk)
     report.refresh_from_db()
     assert report.state == "failed"
-    assert report.error.startswith("worker_lost")
+    assert report.error.startswith("Worker lost")
     reporting.remake_report(report=report, by=study.admin)
     reporting.make_report(report_id=report.pk)
     report.refresh_from_db()
