@@ -15,7 +15,7 @@ from annotate.models import Annotation, Assignment, Exclusion, Person, Project, 
 def exclude_person(*, project: Project, person: Person, by: Person, reason: str, rule: str = "") -> Exclusion:
     """Leave out everything the person answered and will answer in this project, until the decision is lifted."""
     # Twice the same decision would need lifting twice.
-    Project.objects.select_for_update().get(pk=project.pk)
+    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     standing: Exclusion | None = Exclusion.objects.standing().filter(project=project, person=person).first()
     if standing:
         return standing
@@ -31,7 +31,7 @@ def exclude_person(*, project: Project, person: Person, by: Person, reason: str,
 def exclude_annotation(*, annotation: Annotation, by: Person, reason: str, rule: str = "") -> Exclusion:
     """Leave out one answer."""
     project = annotation.assignment.stage.project
-    Project.objects.select_for_update().get(pk=project.pk)
+    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     standing: Exclusion | None = Exclusion.objects.standing().filter(annotation=annotation).first()
     if standing:
         return standing

@@ -1,4 +1,8 @@
-"""Projects and their stages: who runs them, what people are asked, which items they get, and when."""
+"""Projects and their stages: who runs them, what people are asked, which items they get, and when.
+
+Rows of stages and projects are locked without their keys: whoever takes an item at that moment holds it and writes a
+row that points to the stage. A lock of the whole row would let the two wait for one another, and PostgreSQL ends one.
+"""
 
 from __future__ import annotations
 
@@ -70,7 +74,7 @@ def change_project(
     time_zone: str,
 ) -> Project:
     """Change what a project is called and how it is read; its address stays, because links point there."""
-    project = Project.objects.select_for_update().get(pk=project.pk)
+    project = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     before = project.current_date
     project.title, project.description = title, description
     project.languages, project.current_date, project.time_zone = list(languages), current_date, time_zone
@@ -148,7 +152,7 @@ def change_stage(
     roles: Sequence[str] | None = None,
 ) -> Stage:
     """Change how a stage is run. Another overlap binds the items already in it, as far as places are not taken."""
-    stage = Stage.objects.select_for_update().get(pk=stage.pk)
+    stage = Stage.objects.select_for_update(no_key=True).get(pk=stage.pk)
     before = {"overlap": stage.overlap, "lease_minutes": stage.lease_minutes, "order": stage.order}
     stage.title = title
     stage.overlap = overlap
@@ -231,7 +235,7 @@ def _without_words(form: Iterable[FieldSpec]) -> list[FieldSpec]:
 @transaction.atomic
 def open_stage(*, stage: Stage, by: Person) -> Stage:
     """Hand out items from now on. An empty stage would tell everybody that all is done, so it is refused."""
-    stage = Stage.objects.select_for_update().get(pk=stage.pk)
+    stage = Stage.objects.select_for_update(no_key=True).get(pk=stage.pk)
     if not stage.stage_items.exists():
         raise StageNotReady("There are no items in this stage yet: import some, or add an item set.")
     return _move(stage, Stage.State.OPEN, by)
@@ -240,7 +244,7 @@ def open_stage(*, stage: Stage, by: Person) -> Stage:
 @transaction.atomic
 def pause_stage(*, stage: Stage, by: Person) -> Stage:
     """Hand out nothing for a while; what is in people's hands may be finished."""
-    stage = Stage.objects.select_for_update().get(pk=stage.pk)
+    stage = Stage.objects.select_for_update(no_key=True).get(pk=stage.pk)
     if stage.state != Stage.State.OPEN:
         raise StageNotReady("Only an open stage can be paused.")
     return _move(stage, Stage.State.PAUSED, by)
@@ -249,7 +253,7 @@ def pause_stage(*, stage: Stage, by: Person) -> Stage:
 @transaction.atomic
 def close_stage(*, stage: Stage, by: Person) -> Stage:
     """End the work. Answers stay; what is in people's hands may still be finished, nothing more is handed out."""
-    stage = Stage.objects.select_for_update().get(pk=stage.pk)
+    stage = Stage.objects.select_for_update(no_key=True).get(pk=stage.pk)
     if stage.state == Stage.State.DRAFT:
         raise StageNotReady("A draft was never open, so there is nothing to close.")
     return _move(stage, Stage.State.CLOSED, by)
@@ -268,7 +272,7 @@ def _move(stage: Stage, state: str, by: Person) -> Stage:
 def write_guidelines(*, project: Project, by: Person, markdown: str, stage: Stage | None = None) -> GuidelineVersion:
     """The guidelines from now on; the same text again makes no new version."""
     # Two admins saving at once must not both write version 4.
-    Project.objects.select_for_update().get(pk=project.pk)
+    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     last = GuidelineVersion.objects.filter(project=project, stage=stage).order_by("-number").first()
     text = markdown.replace("\r\n", "\n").strip()
     if last and last.markdown == text:
@@ -288,7 +292,7 @@ def add_items_to_stage(*, stage: Stage, item_set: ItemSet, by: Person | None = N
     An item that the stage already has, in whatever revision, is left as it is: nobody is asked twice.
     """
     # Ranks are given out one after another: two sets added at once would collide.
-    stage = Stage.objects.select_for_update().get(pk=stage.pk)
+    stage = Stage.objects.select_for_update(no_key=True).get(pk=stage.pk)
     last = stage.stage_items.aggregate(last=Max("rank"))["last"]
     with connection.cursor() as cursor:
         # One statement inside the database: 20,000 rows through Python would cost most of an import's time.

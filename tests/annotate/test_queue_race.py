@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import io
 import threading
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.db.models import Count
+from django.db.models.functions import Now
 
-from annotate.models import Annotation, Assignment, Event, Person, Stage, StageItem
-from annotate.services import assigning, submitting
+from annotate.models import Annotation, Assignment, Event, Membership, Person, Stage, StageItem
+from annotate.services import assigning, excluding, importing, projects, resolving, submitting
 from annotate.services.assigning import Left, NothingLeft
 from tests.annotate.queue_checks import assert_queue_is_sound
-from tests.factories import make_member, make_project, make_stage, make_stage_item
+from tests.factories import (
+    YES_NO,
+    make_item,
+    make_item_set,
+    make_member,
+    make_project,
+    make_stage,
+    make_stage_item,
+)
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -149,3 +159,94 @@ def test_late_answers_and_expiry_at_once_lose_nothing():
     # Every late answer is there; each is counted unless somebody else's was first.
     assert Annotation.objects.filter(client_key="late").count() == 10
     assert Assignment.objects.filter(state="submitted", slot__isnull=False).count() == 10
+
+
+def add_items(stage: Stage, by: Person, answered: Annotation) -> None:
+    item_set = make_item_set(stage.project, [make_item(stage.project)])
+    projects.add_items_to_stage(stage=stage, item_set=item_set, by=by)
+
+
+def reword(stage: Stage, by: Person, answered: Annotation) -> None:
+    projects.change_form(stage=stage, by=by, fields=YES_NO, shown_keys=["question"], instruction="Look twice.")
+
+
+def change(stage: Stage, by: Person, answered: Annotation, overlap: int = OVERLAP + 1) -> None:
+    how = {name: getattr(stage, name) for name in ("title", "lease_minutes", "order", "is_closed_book")}
+    projects.change_stage(stage=stage, by=by, overlap=overlap, time_limit_seconds=None, permitted_sources="", **how)
+
+
+def import_items(stage: Stage, by: Person, answered: Annotation) -> None:
+    file = io.BytesIO(b'{"id": "new", "question": "Is it new?"}\n')
+    importing.import_file(project=stage.project, by=by, stage=stage, file=file, name="more.jsonl")
+
+
+STAFF_STEPS = {
+    "raise the overlap": change,
+    "lower the overlap": lambda stage, by, answered: change(stage, by, answered, overlap=1),
+    "pause the stage": lambda stage, by, answered: projects.pause_stage(stage=stage, by=by),
+    "close the stage": lambda stage, by, answered: projects.close_stage(stage=stage, by=by),
+    "add items": add_items,
+    "import items": import_items,
+    "reword the form": reword,
+    "write guidelines": lambda stage, by, answered: projects.write_guidelines(
+        project=stage.project, stage=stage, by=by, markdown="Think."
+    ),
+    "exclude the person": lambda stage, by, answered: excluding.exclude_person(
+        project=stage.project, person=answered.assignment.person, by=by, reason="a test"
+    ),
+    "exclude the answer": lambda stage, by, answered: excluding.exclude_annotation(
+        annotation=answered, by=by, reason="a test"
+    ),
+    "pause the member": lambda stage, by, answered: projects.pause_member(
+        membership=Membership.objects.get(person=answered.assignment.person), by=by
+    ),
+    "count the votes": lambda stage, by, answered: resolving.resolve_due(),
+    "end leases": lambda stage, by, answered: assigning.expire_leases(stage=stage),
+}
+
+
+@pytest.mark.parametrize("step", STAFF_STEPS)
+def test_no_step_of_staff_and_an_answer_wait_for_one_another(step):
+    """The step begins in the middle of an answer: its item is locked, the row that takes the next one unwritten."""
+    stage = make_stage(make_project(), overlap=OVERLAP, order="sequential")
+    for _ in range(3):
+        make_stage_item(stage)
+    admin = make_member(stage.project, "admin")
+    person = make_member(stage.project)
+    first, second = (
+        submitting.submit_annotation(
+            assignment=assigning.claim_next(stage=stage, person=who, languages=[]),
+            answer={"label": "yes"},
+            client_key="first",
+            stage_version=stage.versions.get(is_current=True),
+        )
+        for who in (person, make_member(stage.project))
+    )
+    StageItem.objects.update(due_at="2000-01-01T00:00:00Z")
+    held = assigning.claim_next(stage=stage, person=person, languages=[])
+
+    def staff() -> None:
+        try:
+            STAFF_STEPS[step](stage, admin, first)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            submitting.submit_annotation(
+                assignment=held,
+                answer={"label": "no"},
+                client_key="second",
+                stage_version=stage.versions.get(is_current=True),
+            )
+            StageItem.objects.filter(pk=second.assignment.stage_item_id).update(due_at=Now())
+            waiting = pool.submit(staff)
+            # Long enough for the step to have taken every lock it can get.
+            wait([waiting], timeout=0.4)
+            taken = assigning.take_place(stage=stage, person=person, languages=[])
+            assigning.move_on(stage=stage, person=person, taken=taken)
+        waiting.result(timeout=30)
+
+    assert Annotation.objects.filter(client_key="second").exists()
+    assert Assignment.objects.filter(pk=taken.pk, state="leased").exists()
+    assert_queue_is_sound(stage)
