@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from django.db import connection
 
 from annotate.claim_sql import seconds_since
-from annotate.models import Assignment, Membership, Person, Project, Stage, StageVersion
+from annotate.models import Assignment, GuidelineVersion, Membership, Person, Project, Stage, StageVersion
 
 
 @dataclass(frozen=True)
@@ -83,6 +83,21 @@ def held_by(*, person: Person, token: str) -> Held | None:
     )
     assignment.stage, assignment.person = desk.stage, person
     return Held(assignment, float(seconds), desk)
+
+
+def form_seen(desk: Desk, sent: int | None) -> StageVersion | None:
+    """The form that an answer was given to, which need not be the newest: the author saw what they saw."""
+    if sent is None or sent == desk.version.pk:
+        return desk.version
+    return StageVersion.objects.filter(pk=sent, stage=desk.stage).first()
+
+
+def guidelines_seen(desk: Desk, sent: int | None) -> int | None:
+    """The guidelines that an answer's author could read; the newest where what was sent is none of the project's."""
+    if sent is None or sent == desk.guideline_id:
+        return desk.guideline_id
+    known = GuidelineVersion.objects.filter(pk=sent, project=desk.stage.project_id).exists()
+    return sent if known else desk.guideline_id
 
 
 _PROJECT = ["id", "title", "slug", "current_date"]

@@ -1,6 +1,6 @@
 """An item as it is shown: the headline and the blocks of the keys that a stage lists. No Django here.
 
-What a stage does not list is not shown: the work page, the previews and the side-by-side page all read items here.
+What a stage does not list is not shown: the work page, the previews, the side-by-side page and the API read items here.
 """
 
 from __future__ import annotations
@@ -24,6 +24,12 @@ class ShownItem(TypedDict):
     blocks: list[Block]
 
 
+def shown_pairs(content: Iterable[Sequence[Any]], shown_keys: Sequence[str]) -> list[tuple[str, Any]]:
+    """The shown keys that the item has, in the order of `shown_keys`, with their values."""
+    values: dict[str, Any] = {pair[0]: pair[1] for pair in content}
+    return [(key, values[key]) for key in shown_keys if key in values]
+
+
 def shown_item(
     *, external_id: str, language: str, content: Iterable[Sequence[Any]], shown_keys: Sequence[str]
 ) -> ShownItem:
@@ -31,8 +37,8 @@ def shown_item(
 
     A single block needs no caption: its key would only repeat what is seen.
     """
-    values: dict[str, Any] = {pair[0]: pair[1] for pair in content}
-    present = [key for key in shown_keys if key in values]
+    values = dict(shown_pairs(content, shown_keys))
+    present = list(values)
     first = values[present[0]] if present else None
     headline = str(first) if isinstance(first, str | int | float) and not isinstance(first, bool) else ""
     rest = present[1:] if headline else present

@@ -58,6 +58,7 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "django_htmx",
     "csp",
+    "drf_spectacular",
     "annotate.apps.AnnotateConfig",
     "evaluation.apps.EvaluationConfig",
 ]
@@ -191,6 +192,27 @@ CONTENT_SECURITY_POLICY = {
         "form-action": ["'self'"],
         "frame-ancestors": ["'none'"],
     },
+}
+
+# The API (annotate/api): tokens alone, JSON alone
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": ["annotate.api.authentication.TokenAuthentication"],
+    "DEFAULT_PERMISSION_CLASSES": ["annotate.api.permissions.HasScope"],
+    "DEFAULT_PARSER_CLASSES": ["annotate.api.parsing.StrictJsonParser"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "annotate.api.negotiation.AlwaysJson",
+    "DEFAULT_METADATA_CLASS": None,
+    "DEFAULT_SCHEMA_CLASS": "annotate.api.schema.Operation",
+    "EXCEPTION_HANDLER": "annotate.api.errors.explain",
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Goldpanel",
+    "DESCRIPTION": "People and models answer the same items. Errors have one form; lists go on at `next`.",
+    "VERSION": "1",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SCHEMA_PATH_PREFIX": "/api/v1",
+    "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
+    "POSTPROCESSING_HOOKS": ["annotate.api.schema.add_errors"],
 }
 
 # Language and time

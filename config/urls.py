@@ -5,6 +5,9 @@ from django.urls import include, path
 urlpatterns = [
     path("", include("annotate.urls")),
     path("", include("evaluation.urls")),
+    # Last: no page pays for what programs ask.
+    path("api/v1/", include("annotate.api.urls")),
+    path("api/v1/", include("evaluation.api.urls")),
 ]
 
 handler400 = "config.hostile_requests.bad_request"

@@ -156,6 +156,20 @@ def test_nobody_catches_everything():
 
 def test_starting_django_loads_no_heavy_library():
     # Every process pays for them: numpy and scipy alone are 0.3 s and 60 MB.
-    code = f"import django, sys; django.setup(); print([name for name in {HEAVY!r} if name in sys.modules])"
+    assert loaded_by("django.setup()", HEAVY) == "[]"
+
+
+def test_no_page_waits_for_a_heavy_library_and_no_worker_for_the_api():
+    # A web process imports all views with its first request; a worker imports tasks and services alone. Jinja2 comes
+    # with drf-spectacular, through Django's tools for tests: 3 MB once a web process.
+    assert loaded_by("django.setup(); import config.urls", HEAVY) in ("[]", "['jinja2']")
+    assert (
+        loaded_by("django.setup(); import annotate.tasks, evaluation.tasks", ("rest_framework", "annotate.api")) == "[]"
+    )
+
+
+def loaded_by(code: str, names: tuple[str, ...]) -> str:
+    """Which of the names are among the modules of a process that did this."""
+    code = f"import django, sys; {code}; print([name for name in {names!r} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], cwd=PROJECT, capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    return done.stdout.strip()

@@ -24,6 +24,7 @@ from annotate.services import people, tokens
 from annotate.services.importing import draft_import
 from evaluation.models import Report
 from evaluation.services.log_importing import draft_log_import
+from tests.api_client import EVERY_SCOPE, ApiClient
 from tests.factories import (
     make_annotation,
     make_annotator,
@@ -80,6 +81,7 @@ DOORS: dict[str, Door] = {
     "work-skip": Door(None, OWNER, HELD),
     "work-renew": Door(None, OWNER, HELD),
     "work-revise": Door(OWNER, OWNER, {"token": "submitted.token"}),
+    "api-schema": Door(PUBLIC),
     "tokens": Door(SIGNED_IN),
     "token-new": Door(None, SIGNED_IN),
     "token-revoke": Door(None, OWNER, {"token_id": "api_token.pk"}),
@@ -143,6 +145,56 @@ DOORS: dict[str, Door] = {
     "health-ready": Door(PUBLIC),
     # A token's door, which no session opens (tests/test_metrics.py).
     "metrics": Door(set(), refused_with=401),
+}
+
+
+EVERYBODY = {"stranger", "annotator", "viewer", "admin", "other_admin"}
+JOB, REPORT = SLUG | {"job_id": "import_job.pk"}, SLUG | {"report_id": "report.pk"}
+ENDPOINT = SLUG | {"endpoint_id": "endpoint.pk"}
+DESK = {"project": "project.slug", "stage": "stage.slug"}
+
+
+@dataclass(frozen=True)
+class ApiDoor:
+    """For each method that is offered: the scope it needs ("": any token will do), and whose door it is."""
+
+    methods: dict[str, tuple[str, set[str]]]
+    ids: dict[str, str] = field(default_factory=dict)
+    refused_with: int = 404
+
+
+API_DOORS: dict[str, ApiDoor] = {
+    "api-me": ApiDoor({"get": ("", EVERYBODY)}),
+    "api-work": ApiDoor({"get": ("work", EVERYBODY)}),
+    "api-work-stage": ApiDoor({"get": ("work", WORKERS)}, DESK),
+    "api-work-next": ApiDoor({"post": ("work", WORKERS)}, DESK),
+    "api-assignment-submit": ApiDoor({"post": ("work", OWNER)}, HELD),
+    "api-assignment-draft": ApiDoor({"post": ("work", OWNER)}, HELD),
+    "api-assignment-skip": ApiDoor({"post": ("work", OWNER)}, HELD),
+    "api-projects": ApiDoor({"get": ("read", EVERYBODY), "post": ("run", STAFF)}, refused_with=403),
+    "api-project": ApiDoor({"get": ("read", READERS), "patch": ("run", ADMINS)}, SLUG),
+    "api-items": ApiDoor({"get": ("read", READERS)}, SLUG),
+    "api-item-sets": ApiDoor({"get": ("read", READERS)}, SLUG),
+    "api-imports": ApiDoor({"get": ("read", ADMINS), "post": ("run", ADMINS)}, SLUG),
+    "api-import": ApiDoor({"get": ("read", ADMINS), "delete": ("run", ADMINS)}, JOB),
+    "api-import-start": ApiDoor({"post": ("run", ADMINS)}, JOB),
+    "api-import-state": ApiDoor({"post": ("run", ADMINS)}, JOB),
+    "api-stages": ApiDoor({"get": ("read", READERS), "post": ("run", ADMINS)}, SLUG),
+    "api-stage": ApiDoor({"get": ("read", READERS)}, STAGE),
+    "api-stage-state": ApiDoor({"post": ("run", ADMINS)}, STAGE),
+    "api-stage-items": ApiDoor({"post": ("run", ADMINS)}, STAGE),
+    "api-resolutions": ApiDoor({"get": ("read", READERS)}, STAGE),
+    "api-export-answers": ApiDoor({"get": ("export", ADMINS)}, SLUG),
+    "api-endpoints": ApiDoor({"get": ("read", ADMINS), "post": ("run", ADMINS)}, SLUG),
+    "api-endpoint": ApiDoor({"get": ("read", ADMINS), "patch": ("run", ADMINS)}, ENDPOINT),
+    "api-runs": ApiDoor({"get": ("read", READERS), "post": ("run", ADMINS)}, SLUG),
+    "api-run": ApiDoor({"get": ("read", READERS), "delete": ("run", ADMINS)}, RUN),
+    "api-run-state": ApiDoor({"post": ("run", ADMINS)}, RUN),
+    "api-predictions": ApiDoor({"get": ("read", READERS)}, RUN),
+    "api-reports": ApiDoor({"get": ("read", READERS), "post": ("run", ADMINS)}, SLUG),
+    "api-report": ApiDoor({"get": ("read", READERS)}, REPORT),
+    "api-report-state": ApiDoor({"post": ("run", ADMINS)}, REPORT),
+    "api-report-file": ApiDoor({"get": ("read", READERS)}, REPORT | {"name": "'report.json'"}),
 }
 
 
@@ -262,7 +314,7 @@ def test_every_address_has_its_door():
     unnamed = [str(pattern.pattern) for pattern in named_patterns() if not pattern.name]
     names = {pattern.name for pattern in named_patterns() if pattern.name}
     assert not unnamed
-    assert names == set(DOORS)
+    assert names == DOORS.keys() | API_DOORS.keys()
 
 
 @pytest.mark.parametrize("name", sorted(DOORS))
@@ -315,3 +367,81 @@ def test_what_does_not_exist_is_not_found_either(name, worlds):
     method = "get" if door.get is not None else "post"
     status = knock(make_annotator(), method, reverse(name, kwargs=ids))
     assert status == (410 if name == "join" else 404)
+
+
+# Programs
+
+
+def api_address(name: str, world: SimpleNamespace) -> str:
+    return reverse(name, kwargs={key: look_up(world, path) for key, path in API_DOORS[name].ids.items()})
+
+
+def knock_with_token(person: Person | None, method: str, url: str, scopes: tuple[str, ...] = EVERY_SCOPE) -> int:
+    client = ApiClient(person, *scopes).client
+    with transaction.atomic():
+        status = client.generic(method.upper(), url, "{}", content_type="application/json").status_code
+        transaction.set_rollback(True)
+    return status
+
+
+# One test each for all addresses: making the two projects takes longer than knocking.
+
+
+def test_whose_token_opens_what(worlds, cast):
+    # Every token here has every scope: rows are kept by the doors alone.
+    wrong = []
+    for name, door in API_DOORS.items():
+        for method in ("get", "post", "put", "patch", "delete", "options"):
+            for who in sorted(EVERYBODY):
+                status = knock_with_token(cast[who], method, api_address(name, worlds[0]))
+                if method not in door.methods:
+                    is_right = status == 405
+                elif who in door.methods[method][1]:
+                    is_right = status < 500 and status not in (401, 403, 404, 405)
+                else:
+                    is_right = status == door.refused_with
+                if not is_right:
+                    wrong.append(f"{name}: {method} as {who}: {status}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_a_session_opens_nothing_of_the_api(worlds, cast):
+    # Else any page that somebody visits could act in their name.
+    wrong = []
+    for name in API_DOORS:
+        for method in ("get", "head", "post", "put", "patch", "delete", "options"):
+            for who in CAST:
+                status = knock(cast[who], method, api_address(name, worlds[0]))
+                if status != 401:
+                    wrong.append(f"{name}: {method} as {who}: {status}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_a_token_opens_only_what_its_scopes_name(worlds, cast):
+    wrong = []
+    for name, door in API_DOORS.items():
+        url = api_address(name, worlds[0])
+        for method, (scope, allowed) in door.methods.items():
+            person = cast[min(allowed)]
+            without = knock_with_token(person, method, url, tuple(one for one in EVERY_SCOPE if one != scope))
+            alone = knock_with_token(person, method, url, (scope,) if scope else EVERY_SCOPE[:1])
+            if without != (403 if scope else 200) or alone in (401, 403, 404):
+                wrong.append(f"{name}: {method}: {without} without the scope, {alone} with it alone")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_the_api_finds_nothing_of_another_project_and_nothing_that_is_not_there(worlds):
+    here, there = worlds
+    nowhere = {"slug": "nowhere", "project": "nowhere", "token": "nothing-like-it"}
+    wrong = []
+    for name, door in API_DOORS.items():
+        if not door.ids:
+            continue
+        absent = {key: nowhere.get(key, look_up(here, path)) for key, path in door.ids.items()}
+        mixed = {key: look_up(here if key in ("slug", "name") else there, path) for key, path in door.ids.items()}
+        addresses = [absent, mixed] if "slug" in door.ids and len(door.ids) > 1 else [absent]
+        for method in door.methods:
+            statuses = {knock_with_token(here.admin, method, reverse(name, kwargs=ids)) for ids in addresses}
+            if statuses != {404}:
+                wrong.append(f"{name}: {method}: {statuses}")
+    assert not wrong, "\n".join(wrong)

@@ -49,12 +49,7 @@ def page_of_items(*, project: Project, show: str = "", starts_with: str = "", af
 
     By key, not by page number, and without counting: page 4,000 costs what page 1 does.
     """
-    # A table that questions hang together by is an item without content of its own.
-    has_content = Exists(ItemRevision.objects.filter(item=OuterRef("pk"), is_current=True))
-    items: QuerySet[Item] = Item.objects.filter(has_content, project=project, pk__gt=after)
-    if starts_with:
-        items = items.filter(external_id__startswith=starts_with)
-    items = _filtered(items, show)
+    items = items_of(project=project, show=show, starts_with=starts_with).filter(pk__gt=after)
     ids = list(items.order_by("pk").values_list("pk", flat=True)[: PAGE + 1])
     has_more, ids = len(ids) > PAGE, ids[:PAGE]
     rows = _rows(ids)
@@ -62,6 +57,16 @@ def page_of_items(*, project: Project, show: str = "", starts_with: str = "", af
     stages = list(project.stages.order_by("position", "pk"))
     _add_progress(rows, stages)
     return Page([rows[pk] for pk in ids if pk in rows], stages, has_more, ids[-1] if ids else after)
+
+
+def items_of(*, project: Project, show: str = "", starts_with: str = "") -> QuerySet[Item]:
+    """The project's items that are shown or asked about. show: a name of FILTERS; starts_with: how their ids begin."""
+    # A table that questions hang together by is an item without content of its own.
+    has_content = Exists(ItemRevision.objects.filter(item=OuterRef("pk"), is_current=True))
+    items: QuerySet[Item] = Item.objects.filter(has_content, project=project)
+    if starts_with:
+        items = items.filter(external_id__startswith=starts_with)
+    return _filtered(items, show)
 
 
 def _filtered(items: QuerySet[Item], show: str) -> QuerySet[Item]:

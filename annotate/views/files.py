@@ -9,7 +9,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from annotate.csv_text import FORMS, csv_chunks
-from annotate.models import StoredFile
+from annotate.models import Project, StoredFile
 from annotate.services.exporting import answer_rows
 from annotate.views.doors import PersonRequest, project_run_by, signed_in
 
@@ -32,6 +32,11 @@ def export_answers(request: PersonRequest, slug: str) -> HttpResponseBase:
     form = request.GET.get("form", "exact")
     if form not in FORMS:
         return HttpResponse(f"form is one of {', '.join(FORMS)}", status=400, content_type="text/plain")
+    return answers_csv(project, form)
+
+
+def answers_csv(project: Project, form: str) -> StreamingHttpResponse:
+    """Every answer of the project, streamed. form: one of FORMS."""
     response = StreamingHttpResponse(
         csv_chunks(answer_rows(project=project), form), content_type="text/csv; charset=utf-8"
     )

@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotate.answers import AnswerInvalid, FieldSpec, fields_from_json
-from annotate.desk import Desk, Held, desk_at, held_by
+from annotate.desk import Desk, Held, desk_at, form_seen, guidelines_seen, held_by
 from annotate.exceptions import AssignmentNotOpen, OtherPersonSignedIn, StageNotOpen, StaleDraft
 from annotate.forms import AnswerForm, SkipForm
 from annotate.markdown import guidelines_html
@@ -179,19 +179,15 @@ def _current(assignment: Assignment) -> Annotation:
 
 
 def _version_seen(request: HttpRequest, desk: Desk) -> StageVersion:
-    """The form the person had before them: not the newest, where it was changed since."""
-    seen = _number(request.POST.get("stage_version"))
-    if seen is None or seen == desk.version.pk:
-        return desk.version
-    return get_object_or_404(StageVersion, pk=seen, stage=desk.stage)
+    """The form the person had before them. Raises Http404."""
+    version = form_seen(desk, _number(request.POST.get("stage_version")))
+    if version is None:
+        raise Http404
+    return version
 
 
 def _guidelines_seen(request: HttpRequest, desk: Desk) -> int | None:
-    seen = _number(request.POST.get("guideline_version"))
-    if seen is None or seen == desk.guideline_id:
-        return desk.guideline_id
-    known = GuidelineVersion.objects.filter(pk=seen, project=desk.stage.project_id).exists()
-    return seen if known else desk.guideline_id
+    return guidelines_seen(desk, _number(request.POST.get("guideline_version")))
 
 
 def _number(text: str | None) -> int | None:

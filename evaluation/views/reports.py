@@ -12,7 +12,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotate.exceptions import WorkNotPossible
-from annotate.models import ItemSet, Person, Project
+from annotate.models import ItemSet, Person, Project, StoredFile
 from annotate.services.heartbeats import last_heard
 from annotate.views.doors import PersonRequest, project_read_by, project_run_by, signed_in
 from annotate.views.navigation import project_page
@@ -111,12 +111,15 @@ def report_again(request: PersonRequest, slug: str, report_id: int) -> HttpRespo
 @signed_in
 def report_file(request: PersonRequest, slug: str, report_id: int, name: str) -> HttpResponseBase:
     """One of the files made with the report, always as an attachment; an <img> shows a chart all the same."""
-    project, row = _report_read_by(request.user, slug, report_id)
-    stored = get_object_or_404(row.files.visible_to(request.user), name=name)
+    _, row = _report_read_by(request.user, slug, report_id)
+    return attached(row, get_object_or_404(row.files.visible_to(request.user), name=name))
+
+
+def attached(report: Report, stored: StoredFile) -> FileResponse:
     return FileResponse(
         stored.file.open("rb"),
         as_attachment=True,
-        filename=f"{project.slug}-report-{row.pk}-{stored.name}",
+        filename=f"{report.project.slug}-report-{report.pk}-{stored.name}",
         content_type=stored.media_type,
     )
 

@@ -1,0 +1,138 @@
+"""What those who run a project send and are told beside what readers are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from annotate.api.inputs import Input, input_of
+from annotate.import_forms import UploadForm
+from annotate.models import ImportJob
+from annotate.project_forms import (
+    MAX_FIELDS,
+    AddItemsForm,
+    FieldForm,
+    NewProjectForm,
+    NewStageForm,
+    ProjectForm,
+    StageVersionForm,
+)
+from annotate.sources.mapping import KINDS
+
+ProjectInput = input_of(ProjectForm, "ProjectInput")
+NewProjectInput = input_of(NewProjectForm, "NewProjectInput")
+
+
+class OptionInput(Input):
+    value = serializers.CharField(max_length=200, help_text="Stored and exported.")
+    caption = serializers.CharField(max_length=200, help_text="As people read it.")
+
+
+FieldInput = input_of(
+    FieldForm,
+    "FieldInput",
+    options=OptionInput(many=True, required=False, max_length=100, help_text="Of a choice: two or more."),
+)
+NewStageInput = input_of(
+    NewStageForm,
+    "NewStageInput",
+    instruction=serializers.CharField(
+        default="",
+        allow_blank=True,
+        max_length=StageVersionForm.base_fields["instruction"].max_length,  # type: ignore[attr-defined]
+    ),
+    shown_keys=serializers.ListField(
+        child=serializers.CharField(max_length=200),
+        max_length=200,
+        help_text="Keys of the items' content in the order people see them. The first is the headline.",
+    ),
+    fields=FieldInput(many=True, min_length=1, max_length=MAX_FIELDS),
+    guidelines=serializers.CharField(
+        default="", allow_blank=True, max_length=200_000, help_text="Markdown; empty: those of the project."
+    ),
+)
+AddItemsInput = input_of(AddItemsForm, "AddItemsInput")
+
+
+class StageStepInput(Input):
+    step = serializers.ChoiceField(choices=["open", "pause", "close"])
+
+
+class ItemsAdded(serializers.Serializer):
+    n_added = serializers.IntegerField(help_text="Without those the stage had already.")
+
+
+# Import
+
+UploadInput = input_of(
+    UploadForm,
+    "UploadInput",
+    file=serializers.FileField(help_text="JSONL, JSON, CSV or TSV."),
+    tables=serializers.FileField(required=False, help_text="Tables that the items refer to, or a ZIP of them."),
+    stage=serializers.SlugField(required=False, max_length=80, help_text="Where the items go."),
+    join_column=serializers.CharField(required=False, max_length=1_000, help_text="Names each item's table."),
+)
+
+
+class ContentColumnInput(Input):
+    column = serializers.CharField(max_length=1_000, trim_whitespace=False)
+    key = serializers.CharField(max_length=100)
+    kind = serializers.ChoiceField(choices=list(KINDS), default="plain")
+
+
+class GoldColumnInput(Input):
+    field = serializers.CharField(max_length=60)
+    column = serializers.CharField(max_length=1_000, trim_whitespace=False)
+    values = serializers.DictField(
+        child=serializers.CharField(allow_blank=True, max_length=1_000), default=dict, help_text="Label -> value."
+    )
+    separator = serializers.CharField(default="", allow_blank=True, trim_whitespace=False, max_length=10)
+
+
+class MappingInput(Input):
+    """What each column means, as the draft's own `mapping` has it."""
+
+    id_column = serializers.CharField(required=False, allow_null=True, max_length=1_000, trim_whitespace=False)
+    content = ContentColumnInput(many=True, max_length=1_000)
+    language_column = serializers.CharField(required=False, allow_null=True, max_length=1_000, trim_whitespace=False)
+    language = serializers.CharField(default="", allow_blank=True, max_length=35)
+    gold = GoldColumnInput(many=True, default=list, max_length=100)
+    strata = serializers.ListField(
+        child=serializers.CharField(max_length=1_000, trim_whitespace=False), default=list, max_length=1_000
+    )
+    group_column = serializers.CharField(required=False, allow_null=True, max_length=1_000, trim_whitespace=False)
+
+
+class StartInput(Input):
+    """Without a mapping, that of the draft is used."""
+
+    mapping = MappingInput(required=False)
+    new_revisions = serializers.BooleanField(
+        required=False, help_text="Known items become what the file says they are now."
+    )
+
+
+class ImportStepInput(Input):
+    step = serializers.ChoiceField(choices=["cancel", "reopen"])
+
+
+class Import(serializers.Serializer):
+    """A file on its way to items: all of it, or nothing and the reasons."""
+
+    id = serializers.IntegerField()
+    file = serializers.CharField(source="source.name")
+    stage = serializers.CharField(source="stage.slug", default=None, allow_null=True)
+    state = serializers.ChoiceField(choices=ImportJob.State.values)
+    n_done = serializers.IntegerField(help_text="In kilobytes of the file.")
+    n_total = serializers.IntegerField(allow_null=True)
+    error = serializers.CharField()
+    mapping = serializers.DictField()
+    new_revisions = serializers.SerializerMethodField()
+    report = serializers.DictField(help_text="What was imported, unchanged, left out, in conflict; problems by place.")
+    item_set = serializers.IntegerField(source="item_set_id", allow_null=True)
+    created_at = serializers.DateTimeField()
+    finished_at = serializers.DateTimeField(allow_null=True)
+
+    def get_new_revisions(self, job: Any) -> bool:
+        return bool(job.options.get("new_revisions"))

@@ -1,0 +1,36 @@
+"""The addresses of the API's human side, below /api/v1/."""
+
+from django.urls import URLPattern, path
+
+from annotate.api import exports, imports, items, projects, schema, stages, work
+
+urlpatterns: list[URLPattern] = [
+    path("schema/", schema.schema, name="api-schema"),
+    path("me/", projects.Me.as_view(), name="api-me"),
+    # Where somebody answers
+    path("work/", work.Work.as_view(), name="api-work"),
+    path("work/<slug:project>/<slug:stage>/", work.WorkStage.as_view(), name="api-work-stage"),
+    path("work/<slug:project>/<slug:stage>/next/", work.WorkNext.as_view(), name="api-work-next"),
+    path("assignments/<slug:token>/submit/", work.AssignmentSubmit.as_view(), name="api-assignment-submit"),
+    path("assignments/<slug:token>/draft/", work.AssignmentDraft.as_view(), name="api-assignment-draft"),
+    path("assignments/<slug:token>/skip/", work.AssignmentSkip.as_view(), name="api-assignment-skip"),
+    # A project
+    path("projects/", projects.Projects.as_view(), name="api-projects"),
+    path("projects/<slug:slug>/", projects.ProjectInFull.as_view(), name="api-project"),
+    path("projects/<slug:slug>/items/", items.Items.as_view(), name="api-items"),
+    path("projects/<slug:slug>/item-sets/", items.ItemSets.as_view(), name="api-item-sets"),
+    path("projects/<slug:slug>/imports/", imports.Imports.as_view(), name="api-imports"),
+    path("projects/<slug:slug>/imports/<int:job_id>/", imports.ImportInFull.as_view(), name="api-import"),
+    path("projects/<slug:slug>/imports/<int:job_id>/start/", imports.ImportStart.as_view(), name="api-import-start"),
+    path("projects/<slug:slug>/imports/<int:job_id>/state/", imports.ImportState.as_view(), name="api-import-state"),
+    path("projects/<slug:slug>/stages/", stages.Stages.as_view(), name="api-stages"),
+    path("projects/<slug:slug>/stages/<slug:stage_slug>/", stages.StageInFull.as_view(), name="api-stage"),
+    path("projects/<slug:slug>/stages/<slug:stage_slug>/state/", stages.StageState.as_view(), name="api-stage-state"),
+    path("projects/<slug:slug>/stages/<slug:stage_slug>/items/", stages.StageItems.as_view(), name="api-stage-items"),
+    path(
+        "projects/<slug:slug>/stages/<slug:stage_slug>/resolutions/",
+        stages.Resolutions.as_view(),
+        name="api-resolutions",
+    ),
+    path("projects/<slug:slug>/exports/answers.csv", exports.ExportAnswers.as_view(), name="api-export-answers"),
+]

@@ -1,0 +1,149 @@
+"""What those who read a project's results are told of runs, predictions and reports."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.urls import reverse
+from rest_framework import serializers
+
+from annotate.api.paging import PageQuery
+from evaluation.models import Prediction, Report, Run
+
+
+class RunQuery(PageQuery):
+    state = serializers.ChoiceField(choices=Run.State.values, required=False, help_text="Only runs in this state.")
+
+
+class PredictionQuery(PageQuery):
+    state = serializers.ChoiceField(choices=Prediction.State.values, required=False, help_text="Only these outcomes.")
+
+
+class RunEndpoint(serializers.Serializer):
+    id = serializers.IntegerField()
+    name = serializers.CharField()
+    provider = serializers.CharField()
+    model = serializers.CharField()
+
+
+class RunItemSet(serializers.Serializer):
+    id = serializers.IntegerField()
+    name = serializers.CharField()
+    n_items = serializers.IntegerField()
+
+
+class RunProgress(serializers.Serializer):
+    """How many predictions are in each state."""
+
+    counts = serializers.DictField(child=serializers.IntegerField())
+    total = serializers.IntegerField()
+    n_pending = serializers.IntegerField()
+    n_failed = serializers.IntegerField()
+    seconds_left = serializers.FloatField(allow_null=True, help_text="By the pace of the last minutes.")
+
+
+class RunInProject(serializers.Serializer):
+    """One model, one prompt strategy, one item set, one seed."""
+
+    id = serializers.IntegerField()
+    name = serializers.CharField()
+    state = serializers.ChoiceField(choices=Run.State.values)
+    endpoint = RunEndpoint()
+    stage = serializers.CharField(source="stage_version.stage.slug")
+    form_number = serializers.IntegerField(source="stage_version.number")
+    item_set = RunItemSet()
+    exemplar_set = RunItemSet(allow_null=True)
+    strategy = serializers.CharField()
+    strategy_hash = serializers.CharField(help_text="Of what is asked and how answers are read, from the start on.")
+    parameters = serializers.DictField(help_text="As they are sent.")
+    seed = serializers.IntegerField()
+    repeats = serializers.IntegerField()
+    stopped_because = serializers.CharField(help_text="What will not heal by itself.")
+    error = serializers.CharField()
+    progress = serializers.SerializerMethodField()
+    created_at = serializers.DateTimeField()
+    frozen_at = serializers.DateTimeField(allow_null=True)
+    finished_at = serializers.DateTimeField(allow_null=True)
+
+    def get_progress(self, run: Any) -> RunProgress:
+        told: RunProgress = RunProgress(self.context["progress"][run.pk]).data
+        return told
+
+
+class CallOfPrediction(serializers.Serializer):
+    """One exchange with a model."""
+
+    step = serializers.IntegerField()
+    completion = serializers.CharField(help_text="Word for word.")
+    reasoning = serializers.CharField()
+    finish_reason = serializers.CharField()
+    server_model = serializers.CharField()
+    prompt_tokens = serializers.IntegerField(allow_null=True)
+    completion_tokens = serializers.IntegerField(allow_null=True)
+    latency_ms = serializers.IntegerField(allow_null=True)
+    http_status = serializers.IntegerField(allow_null=True)
+    error_kind = serializers.CharField()
+    error = serializers.CharField()
+    attempts = serializers.IntegerField()
+
+
+class PredictionOfRun(serializers.Serializer):
+    """A model's response to one item. Only an answered one has an answer."""
+
+    id = serializers.IntegerField()
+    item = serializers.CharField(source="revision.item.external_id")
+    revision = serializers.IntegerField(source="revision.number")
+    repeat = serializers.IntegerField(help_text="From 0 on.")
+    state = serializers.ChoiceField(choices=Prediction.State.values)
+    answer = serializers.DictField(allow_null=True, help_text="Field name -> value, as a person's.")
+    note = serializers.CharField(help_text="Why there is no answer, or what the parser did.")
+    attempts = serializers.IntegerField()
+    finished_at = serializers.DateTimeField(allow_null=True)
+    calls = CallOfPrediction(many=True, source="calls_in_order")
+
+
+class ReportInProject(serializers.Serializer):
+    """A frozen comparison of people and models."""
+
+    id = serializers.IntegerField()
+    title = serializers.CharField()
+    state = serializers.ChoiceField(choices=Report.State.values)
+    stage = serializers.CharField(source="stage.slug")
+    item_set = serializers.IntegerField(source="item_set_id")
+    field = serializers.CharField()
+    primary_scorer = serializers.CharField()
+    primary_run = serializers.IntegerField(source="primary_run_id", allow_null=True)
+    seed = serializers.IntegerField()
+    n_resamples = serializers.IntegerField()
+    level = serializers.FloatField()
+    error = serializers.CharField()
+    created_at = serializers.DateTimeField()
+    frozen_at = serializers.DateTimeField(allow_null=True)
+
+
+class ReportFile(serializers.Serializer):
+    name = serializers.CharField()
+    media_type = serializers.CharField()
+    n_bytes = serializers.IntegerField()
+    sha256 = serializers.CharField()
+    address = serializers.SerializerMethodField()
+
+    def get_address(self, file: Any) -> str:
+        report = self.context["report"]
+        return reverse("api-report-file", args=[report.project.slug, report.pk, file.name])
+
+
+class ReportInFull(ReportInProject):
+    """The arrays behind every figure are in the file report.json."""
+
+    runs = serializers.SerializerMethodField()
+    figures = serializers.ListField(child=serializers.DictField())
+    manifest = serializers.DictField()
+    files = serializers.SerializerMethodField()
+
+    def get_runs(self, report: Any) -> list[int]:
+        return [run.pk for run in report.runs.all()]
+
+    def get_files(self, report: Any) -> list[dict[str, Any]]:
+        files = sorted(report.files.all(), key=lambda file: str(file.name))
+        return list(ReportFile(files, many=True, context={"report": report}).data)

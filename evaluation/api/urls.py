@@ -1,0 +1,32 @@
+"""The addresses of the API's model side, below /api/v1/."""
+
+from django.urls import URLPattern, path, register_converter
+from django.urls.converters import StringConverter
+
+from evaluation.api import endpoints, reports, runs
+
+
+class FileName(StringConverter):
+    """What files of reports are called; NUL, which the database refuses, is in none of them."""
+
+    regex = r"[A-Za-z0-9._-]{1,200}"
+
+
+register_converter(FileName, "file_name")
+
+urlpatterns: list[URLPattern] = [
+    path("projects/<slug:slug>/endpoints/", endpoints.Endpoints.as_view(), name="api-endpoints"),
+    path("projects/<slug:slug>/endpoints/<int:endpoint_id>/", endpoints.EndpointInFull.as_view(), name="api-endpoint"),
+    path("projects/<slug:slug>/runs/", runs.Runs.as_view(), name="api-runs"),
+    path("projects/<slug:slug>/runs/<int:run_id>/", runs.RunInFull.as_view(), name="api-run"),
+    path("projects/<slug:slug>/runs/<int:run_id>/state/", runs.RunState.as_view(), name="api-run-state"),
+    path("projects/<slug:slug>/runs/<int:run_id>/predictions/", runs.Predictions.as_view(), name="api-predictions"),
+    path("projects/<slug:slug>/reports/", reports.Reports.as_view(), name="api-reports"),
+    path("projects/<slug:slug>/reports/<int:report_id>/", reports.ReportInFull.as_view(), name="api-report"),
+    path("projects/<slug:slug>/reports/<int:report_id>/state/", reports.ReportState.as_view(), name="api-report-state"),
+    path(
+        "projects/<slug:slug>/reports/<int:report_id>/files/<file_name:name>",
+        reports.ReportFile.as_view(),
+        name="api-report-file",
+    ),
+]
