@@ -122,6 +122,10 @@ class WorkNotPossible(GoldpanelError):
     http_status = 409
 
 
+class NameTaken(WorkNotPossible):
+    """A project, stage, endpoint or run of that name was made while this one was being written."""
+
+
 class WorkTaken(GoldpanelError):
     """Background work was cancelled, or its claim ran out and somebody else holds it: nothing more is written."""
 

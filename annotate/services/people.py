@@ -8,7 +8,7 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth import authenticate
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.db.models import F, QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
@@ -144,12 +144,18 @@ def accept_invite(*, token: str, person: Person | None = None) -> tuple[Person, 
     invite = open_invite(token=token)
     if person is not None and Membership.objects.filter(person=person, project=invite.project_id).exists():
         return person, None
-    # Taken by condition: the last use of a link that two people press at once lets one of them in.
-    if not _open_invites(token).update(uses=F("uses") + 1):
-        raise InviteNotValid
-    if person is None:
-        return new_annotator(project=invite.project, role=invite.role, group=invite.group)
-    _join(invite.project, person, invite.role, invite.group, (), None)
+    try:
+        with transaction.atomic():
+            # Taken by condition: the last use of a link that two people press at once lets one of them in.
+            if not _open_invites(token).update(uses=F("uses") + 1):
+                raise InviteNotValid
+            if person is None:
+                return new_annotator(project=invite.project, role=invite.role, group=invite.group)
+            _join(invite.project, person, invite.role, invite.group, (), None)
+    except IntegrityError:
+        # The button was pressed twice, and the other request has made the membership: no second use is taken.
+        if person is None:
+            raise
     return person, None
 
 

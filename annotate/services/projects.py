@@ -30,6 +30,7 @@ from annotate.models import (
     StageItem,
     StageVersion,
 )
+from annotate.services.names import naming
 
 
 @transaction.atomic
@@ -45,16 +46,17 @@ def create_project(
     guidelines: str = "",
     is_sample: bool = False,
 ) -> Project:
-    """A project whose only member, and admin, is its maker."""
-    project = Project.objects.create(
-        title=title,
-        slug=slug,
-        description=description,
-        languages=list(languages),
-        current_date=current_date,
-        time_zone=time_zone,
-        is_sample=is_sample,
-    )
+    """A project whose only member, and admin, is its maker. Raises NameTaken for an address that is another's."""
+    with naming(f"The address {slug}"):
+        project = Project.objects.create(
+            title=title,
+            slug=slug,
+            description=description,
+            languages=list(languages),
+            current_date=current_date,
+            time_zone=time_zone,
+            is_sample=is_sample,
+        )
     Membership.objects.create(person=by, project=project, role=Membership.Role.ADMIN)
     events.record(actor=by, verb="project.created", subject=project, project_id=project.pk)
     if guidelines:
@@ -108,26 +110,28 @@ def create_stage(
 ) -> Stage:
     """A draft stage with the first version of its form. Nobody sees it until it is opened.
 
-    Raises FieldSpecInvalid for a form that could not be answered or not be counted.
+    Raises FieldSpecInvalid for a form that could not be answered or not be counted, NameTaken for the address of another
+    stage.
     """
     form = _checked_form(fields)
     last = project.stages.aggregate(last=Max("position"))["last"]
-    stage = Stage.objects.create(
-        project=project,
-        kind=kind,
-        title=title,
-        slug=slug,
-        position=0 if last is None else last + 1,
-        overlap=overlap,
-        roles=list(roles),
-        lease_minutes=settings.LEASE_MINUTES if lease_minutes is None else lease_minutes,
-        order=order,
-        # Below 2**53, so that the seed survives every spreadsheet and JavaScript on its way into a paper.
-        seed=secrets.randbelow(2**53) if seed is None else seed,
-        is_closed_book=is_closed_book,
-        time_limit_seconds=time_limit_seconds,
-        permitted_sources=permitted_sources,
-    )
+    with naming(f"The address {slug}"):
+        stage = Stage.objects.create(
+            project=project,
+            kind=kind,
+            title=title,
+            slug=slug,
+            position=0 if last is None else last + 1,
+            overlap=overlap,
+            roles=list(roles),
+            lease_minutes=settings.LEASE_MINUTES if lease_minutes is None else lease_minutes,
+            order=order,
+            # Below 2**53, so that the seed survives every spreadsheet and JavaScript on its way into a paper.
+            seed=secrets.randbelow(2**53) if seed is None else seed,
+            is_closed_book=is_closed_book,
+            time_limit_seconds=time_limit_seconds,
+            permitted_sources=permitted_sources,
+        )
     StageVersion.objects.create(
         stage=stage, fields=_as_json(form), shown_keys=list(shown_keys), instruction=instruction
     )

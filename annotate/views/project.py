@@ -10,6 +10,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
+from annotate.exceptions import NameTaken
 from annotate.project_forms import NewProjectForm, ProjectForm
 from annotate.services import overview, projects
 from annotate.services.counting import StageCounts, stage_counts
@@ -63,8 +64,12 @@ def project_new(request: PersonRequest) -> HttpResponse:
         raise PermissionDenied
     form = NewProjectForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        made = projects.create_project(by=request.user, **form.cleaned_data)
-        return redirect("project", made.slug)
+        try:
+            made = projects.create_project(by=request.user, **form.cleaned_data)
+        except NameTaken as refusal:
+            form.add_error("slug", str(refusal))
+        else:
+            return redirect("project", made.slug)
     return render(request, "annotate/project_new.html", {"form": form}, status=422 if form.is_bound else 200)
 
 

@@ -10,7 +10,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotate.answers import FieldSpecInvalid
-from annotate.exceptions import GoldpanelError, StageFormFrozen
+from annotate.exceptions import GoldpanelError, NameTaken, StageFormFrozen
 from annotate.markdown import guidelines_html
 from annotate.models import Project, Stage
 from annotate.project_forms import (
@@ -63,6 +63,8 @@ def stage_new(request: PersonRequest, slug: str) -> HttpResponse:
                 )
             except FieldSpecInvalid as problem:
                 version.add_error(None, str(problem))
+            except NameTaken as refusal:
+                form.add_error("slug", str(refusal))
             else:
                 messages.success(request, "The stage is a draft. Add items and guidelines, then open it.")
                 return redirect("stage", slug, stage.slug)

@@ -9,6 +9,7 @@ from django.db import transaction
 from annotate import events
 from annotate.exceptions import WorkNotPossible
 from annotate.models import Person, Project
+from annotate.services.names import naming
 from evaluation.models import Endpoint
 
 # A chunk of a run ends within eight minutes, and no call is begun that would not fit.
@@ -33,10 +34,11 @@ class EndpointInUse(WorkNotPossible):
 
 @transaction.atomic
 def create_endpoint(*, project: Project, by: Person, **values: Any) -> Endpoint:
-    """Raises AddressNotAllowed (a WorkNotPossible) for a URL outside the rule on outgoing requests."""
+    """Raises AddressNotAllowed for a URL outside the rule on outgoing requests, NameTaken for another's name."""
     endpoint = Endpoint(project=project, **values)
     _check(endpoint)
-    endpoint.save()
+    with naming(f"The name {endpoint.name}"):
+        endpoint.save()
     _record(endpoint, by, "endpoint.created")
     return endpoint
 
@@ -51,7 +53,8 @@ def change_endpoint(*, endpoint: Endpoint, by: Person, **values: Any) -> Endpoin
     for name, value in values.items():
         setattr(endpoint, name, value)
     _check(endpoint)
-    endpoint.save()
+    with naming(f"The name {endpoint.name}"):
+        endpoint.save()
     _record(endpoint, by, "endpoint.changed")
     return endpoint
 

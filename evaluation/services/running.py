@@ -19,6 +19,7 @@ from django.utils import timezone
 from annotate import events
 from annotate.exceptions import WorkNotPossible
 from annotate.models import Gold, ItemSet, ItemSetEntry, Person, Project, StageVersion
+from annotate.services.names import naming
 from evaluation.models import Call, Endpoint, Prediction, Run
 
 STATE = Run.State
@@ -72,21 +73,22 @@ def create_run(
     sent = {} if is_baseline else dict(parameters or {})
     if unknown := sorted(sent.keys() - PARAMETERS):
         raise WorkNotPossible(f"These parameters cannot be set: {', '.join(unknown)}.")
-    run = Run.objects.create(
-        project=project,
-        name=name,
-        item_set=item_set,
-        stage_version=stage_version,
-        endpoint=endpoint,
-        strategy=strategy,
-        exemplar_set=exemplar_set,
-        parameters=sent,
-        seed=seed,
-        repeats=repeats,
-        state=STATE.DRAFT,
-        due_at=None,
-        created_by=by,
-    )
+    with naming(f"The name {name}"):
+        run = Run.objects.create(
+            project=project,
+            name=name,
+            item_set=item_set,
+            stage_version=stage_version,
+            endpoint=endpoint,
+            strategy=strategy,
+            exemplar_set=exemplar_set,
+            parameters=sent,
+            seed=seed,
+            repeats=repeats,
+            state=STATE.DRAFT,
+            due_at=None,
+            created_by=by,
+        )
     _check_inputs(run)
     events.record(actor=by, verb="run.created", subject=run, project_id=project.pk)
     return run
