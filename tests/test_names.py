@@ -128,12 +128,7 @@ def test_a_name_that_somebody_else_has_is_refused_by_the_service_too():
     with pytest.raises(NameTaken, match="Twice"):
         create_run(project=project, by=by, **run)
 
-    assert (Project.objects.count(), Stage.objects.count(), Endpoint.objects.count(), Run.objects.count()) == (
-        1,
-        1,
-        2,
-        1,
-    )
+    assert [model.objects.count() for model in (Project, Stage, Endpoint, Run)] == [1, 1, 2, 1]
 
 
 @pytest.mark.django_db(transaction=True)
@@ -148,6 +143,6 @@ def test_an_invitation_accepted_many_times_at_once_takes_one_use():
 
     answers = at_once(N_CLICKS, lambda: people.accept_invite(token=todo.pop(), person=person))
 
-    assert {answer for answer in answers} == {(person, None)}
+    assert set(answers) == {(person, None)}
     assert Membership.objects.filter(project=project, person=person).count() == 1
     assert sum(Invite.objects.values_list("uses", flat=True)) == 1

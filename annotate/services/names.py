@@ -20,6 +20,5 @@ def naming(what: str) -> Iterator[None]:
         with transaction.atomic():
             yield
     except IntegrityError as collision:
-        raise NameTaken(
-            f"{what} was given a moment ago, perhaps by a double click. Look there, or choose another."
-        ) from (collision)
+        words = f"{what} was given a moment ago, perhaps by a double click. Look there, or choose another."
+        raise NameTaken(words) from collision

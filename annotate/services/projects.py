@@ -110,8 +110,8 @@ def create_stage(
 ) -> Stage:
     """A draft stage with the first version of its form. Nobody sees it until it is opened.
 
-    Raises FieldSpecInvalid for a form that could not be answered or not be counted, NameTaken for the address of another
-    stage.
+    Raises FieldSpecInvalid for a form that could not be answered or not be counted, NameTaken for the address of
+    another stage.
     """
     form = _checked_form(fields)
     last = project.stages.aggregate(last=Max("position"))["last"]
