@@ -96,8 +96,10 @@ def _run_demo(options: argparse.Namespace) -> int:
         if not _wait_for_page(f"{address}/", processes):
             _report_death(processes, "web")
             return 1
-        if options.headless or (options.with_answers and not _has_answers()):
-            code = _play(processes, address, options.out or PROJECT / "demo-report")
+        if options.headless or options.with_answers:
+            # Sample people are not let loose on what somebody tries by hand.
+            extra = [] if options.headless else ["--unless-answered"]
+            code = _play(processes, address, options.out or PROJECT / "demo-report", *extra)
             if code != 0:
                 print(f"The demo failed; logs of its servers follow.\n{_all_logs(log_folder)}", file=sys.stderr)
             if code != 0 or options.headless:
@@ -110,17 +112,10 @@ def _run_demo(options: argparse.Namespace) -> int:
         return _watch(processes)
 
 
-def _has_answers() -> bool:
-    """Whether anybody has answered here: sample people are not let loose on what somebody tries by hand."""
-    from annotate.models import Annotation
-
-    return Annotation.objects.exists()
-
-
-def _play(processes: Processes, address: str, out: Path) -> int:
+def _play(processes: Processes, address: str, out: Path, *extra: str) -> int:
     """The whole job by sample people and baselines, told on our output; the exit code of the command."""
     log_folder, processes.log_folder = processes.log_folder, None
-    processes.start("headless", [*MANAGE, "demo_headless", "--base-url", address, "--out", str(out.resolve())])
+    processes.start("headless", [*MANAGE, "demo_headless", "--base-url", address, "--out", str(out.resolve()), *extra])
     processes.log_folder = log_folder
     code = _watch(processes, until="headless")
     processes.children.pop("headless", None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import os
 import socket
@@ -20,17 +21,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.management import call_command
 
 from annotate.exceptions import SignInRefused
-from annotate.models import Exclusion, Gold, ItemKey, Membership, Person, Project, Stage, StageItem
+from annotate.models import Annotation, Exclusion, Gold, ItemKey, Membership, Person, Project, Stage, StageItem
 from annotate.services import people
-from config import launcher, local_model
+from config import local_model
 from config.env import PROJECT, read_settings
 from config.processes import MANAGE, Processes, model_command, scheduler_command, web_command, worker_command
 from evaluation.demo.browser import PageMissing, read_page
 from evaluation.demo.sample_people import SEED, reply
 from evaluation.demo.sign_ins import NAME, read_sign_ins
-from evaluation.models import Endpoint
+from evaluation.models import Endpoint, Run
 from evaluation.services.demo import DemoNotPossible, set_up_demo
 from tests.evaluation.recompute import recompute
 from tests.factories import make_annotation, make_annotator, make_project, make_stage, make_stage_item
@@ -42,10 +44,13 @@ LABELS = ["yes", "no", "not_sure"]
 
 
 @pytest.mark.django_db
-def test_sample_people_are_not_let_loose_on_what_somebody_has_tried_by_hand():
-    assert not launcher._has_answers()
+def test_sample_people_are_not_let_loose_on_what_somebody_has_tried_by_hand(tmp_path: Path):
     make_annotation(make_stage_item(make_stage()), make_annotator(), {"label": "yes"})
-    assert launcher._has_answers()
+    said = io.StringIO()
+    call_command("demo_headless", base_url="http://127.0.0.1:9", out=tmp_path, unless_answered=True, stdout=said)
+    assert "stay out" in said.getvalue()
+    assert Annotation.objects.count() == 1
+    assert not Run.objects.exists()
 
 
 @pytest.mark.django_db

@@ -15,7 +15,18 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotate.exceptions import GoldpanelError
-from annotate.models import Assignment, Gold, ItemSet, Membership, Person, Project, Resolution, Stage, StageItem
+from annotate.models import (
+    Annotation,
+    Assignment,
+    Gold,
+    ItemSet,
+    Membership,
+    Person,
+    Project,
+    Resolution,
+    Stage,
+    StageItem,
+)
 from annotate.services.heartbeats import last_heard
 from config import local_model
 from evaluation.demo import text_tables
@@ -45,8 +56,12 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--base-url", required=True, help="where the web server answers")
         parser.add_argument("--out", type=Path, required=True, help="the folder for the report files")
+        parser.add_argument("--unless-answered", action="store_true", help="do nothing where somebody has answered")
 
-    def handle(self, *, base_url: str, out: Path, **options: Any) -> None:
+    def handle(self, *, base_url: str, out: Path, unless_answered: bool, **options: Any) -> None:
+        if unless_answered and Annotation.objects.exists():
+            self.stdout.write("There are answers already: the sample people stay out.")
+            return
         begun = time.monotonic()
         try:
             sign_ins = demo.set_up_demo(folder=settings.DATA)
