@@ -45,6 +45,13 @@ class StageNotOpen(GoldpanelError):
     message = "This stage hands out no items at the moment."
 
 
+class MembershipPaused(GoldpanelError):
+    """What a paused member has given stays as it was given."""
+
+    http_status = 409
+    message = "Your part in this project is paused: answers can no longer be changed. Your text is kept below."
+
+
 class StageFormFrozen(GoldpanelError):
     """After the first answer, fields change only by a new version of the stage."""
 

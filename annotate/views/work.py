@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotate.answers import AnswerInvalid, FieldSpec, fields_from_json
 from annotate.desk import Desk, Held, desk_at, form_seen, guidelines_seen, held_by
-from annotate.exceptions import AssignmentNotOpen, OtherPersonSignedIn, StageNotOpen, StaleDraft
+from annotate.exceptions import AssignmentNotOpen, MembershipPaused, OtherPersonSignedIn, StageNotOpen, StaleDraft
 from annotate.forms import AnswerForm, SkipForm
 from annotate.markdown import guidelines_html
 from annotate.models import Annotation, Assignment, GuidelineVersion, Person, Stage, StageVersion
@@ -78,6 +78,9 @@ def revise(request: HttpRequest, token: str) -> HttpResponse:
     assignment, _, desk = _held(request, token)
     given = _current(assignment)
     if request.method != "POST":
+        if desk.seat is None:
+            # Whose membership is paused sees nothing of the project; an answer on its way is told why it stays.
+            raise Http404
         version = given.stage_version
         return _page(request, desk, assignment, version=version, revising=given)
     version = _version_seen(request, desk)
@@ -85,6 +88,8 @@ def revise(request: HttpRequest, token: str) -> HttpResponse:
     if not form.is_valid():
         return _page(request, desk, assignment, version=version, form=form, revising=given, status=422)
     try:
+        if desk.seat is None:
+            raise MembershipPaused
         annotation = submitting.revise_annotation(
             assignment=assignment,
             answer=form.answer,
@@ -96,7 +101,7 @@ def revise(request: HttpRequest, token: str) -> HttpResponse:
         form.field_errors = refusal.errors
         status = refusal.http_status
         return _page(request, desk, assignment, version=version, form=form, revising=given, status=status)
-    except (AssignmentNotOpen, StageNotOpen) as refusal:
+    except (AssignmentNotOpen, MembershipPaused, StageNotOpen) as refusal:
         form.add_error(None, str(refusal))
         status = refusal.http_status
         return _page(request, desk, assignment, version=version, form=form, revising=given, status=status)
@@ -170,6 +175,8 @@ def _held(request: HttpRequest, token: str) -> Held:
 
 
 def _next(desk: Desk) -> Assignment | NothingLeft:
+    if not desk.may_take:
+        return NothingLeft(Left.PAUSED)
     return assigning.claim_next(stage=desk.stage, person=desk.person, languages=desk.languages)
 
 

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from annotate.models import Annotation, Assignment, GuidelineVersion, Membership, Person, Stage, StageItem, StageVersion
 from annotate.person_token import person_token
-from annotate.services import assigning, projects
+from annotate.services import assigning, projects, submitting
 from tests.annotate.queue_checks import assert_queue_is_sound
 from tests.factories import (
     SHORT_ANSWER,
@@ -384,6 +384,41 @@ def test_whose_membership_was_paused_keeps_their_answer_and_gets_nothing_more():
     assert Annotation.objects.count() == 1
     assert Assignment.objects.count() == 1
     assert worker.open(stage).status_code == 404
+
+
+@pytest.mark.parametrize("change", [{"state": "paused"}, {"role": "viewer"}], ids=["paused", "another role"])
+@pytest.mark.parametrize("scripts", [True, False])
+@pytest.mark.parametrize("step", ["work-submit", "work-skip", "work-revise"])
+def test_whoever_lost_their_role_meanwhile_is_handed_nothing_by_any_step(step, scripts, change):
+    stage = make_queue("One?", "Two?", "Three?")
+    worker = Worker(make_member(stage.project), scripts=scripts)
+    worker.open(stage)
+    held = worker.held(stage)
+    if step == "work-revise":
+        submitting.submit_annotation(
+            assignment=held, answer={"label": "yes"}, client_key="first", stage_version=stage.versions.get()
+        )
+    Membership.objects.update(**change)
+    response = worker.post(step, held, label="no", reason="broken")
+    assert response.status_code in (200, 302, 409)
+    assert "Two?" not in text_of(response)
+    assert Assignment.objects.count() == 1
+    assert worker.open(stage).status_code == 404
+
+
+def test_whose_membership_was_paused_changes_no_answer_and_keeps_the_words():
+    stage = make_queue("One?", form=SHORT_ANSWER)
+    worker = Worker(make_member(stage.project))
+    worker.open(stage)
+    held = worker.held(stage)
+    worker.post("work-submit", held, answer="first words")
+    Membership.objects.update(state="paused")
+    response = worker.post("work-revise", held, answer="second words", client_key="second")
+    assert response.status_code == 409
+    assert "second words" in text_of(response)
+    assert "paused" in text_of(response)
+    assert Annotation.objects.get().answer == {"answer": "first words"}
+    assert worker.client.get(reverse("work-revise", args=[held.token])).status_code == 404
 
 
 # Refused to those who have no business here
