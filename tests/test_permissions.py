@@ -317,6 +317,25 @@ def test_every_address_has_its_door():
     assert names == DOORS.keys() | API_DOORS.keys()
 
 
+def test_nothing_behind_a_door_is_kept_by_a_browser(worlds, cast):
+    """On a shared device the next person goes back in the history, or opens the cache."""
+    kept = []
+    for name, door in DOORS.items():
+        if door.get and "anonymous" not in door.get:
+            who = min(door.get)
+            client = Client()
+            client.force_login(cast[who])
+            url = reverse(name, kwargs={key: look_up(worlds[0], path) for key, path in door.ids.items()})
+            if "no-store" not in client.get(url).get("Cache-Control", ""):
+                kept.append(name)
+    for name, api_door in API_DOORS.items():
+        if "get" in api_door.methods:
+            client = ApiClient(cast[min(api_door.methods["get"][1])], *EVERY_SCOPE).client
+            if "no-store" not in client.get(api_address(name, worlds[0])).get("Cache-Control", ""):
+                kept.append(name)
+    assert not kept
+
+
 @pytest.mark.parametrize("name", sorted(DOORS))
 def test_who_may_come_in(name, worlds, cast):
     door, here = DOORS[name], worlds[0]

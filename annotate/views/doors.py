@@ -10,6 +10,7 @@ from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
+from django.views.decorators.cache import never_cache
 
 from annotate.models import Person, Project
 
@@ -24,7 +25,10 @@ class PersonRequest(HttpRequest):
 
 
 def signed_in(view: View) -> View:
-    """Anonymous visitors are sent to sign in; a fragment gets 401, for a sign-in page inside a page helps nobody."""
+    """Anonymous visitors are sent to sign in; a fragment gets 401, for a sign-in page inside a page helps nobody.
+
+    Nothing behind it is kept by browsers and proxies: on a shared device the next person must not go back to it.
+    """
 
     @wraps(view)
     def inner(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
@@ -35,7 +39,7 @@ def signed_in(view: View) -> View:
         # A POST cannot be repeated by following a link, so the way back is the start.
         return redirect_to_login(request.get_full_path() if request.method in ("GET", "HEAD") else "/")
 
-    return inner
+    return never_cache(inner)
 
 
 def project_read_by(person: Person | Any, slug: str) -> Project:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from django.http import FileResponse, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from annotate.csv_text import FORMS, csv_chunks
@@ -15,7 +14,6 @@ from annotate.views.doors import PersonRequest, project_run_by, signed_in
 
 
 @require_safe
-@never_cache
 @signed_in
 def stored_file(request: PersonRequest, file_id: int) -> HttpResponseBase:
     stored = get_object_or_404(StoredFile.objects.visible_to(request.user), pk=file_id)
@@ -25,7 +23,6 @@ def stored_file(request: PersonRequest, file_id: int) -> HttpResponseBase:
 
 
 @require_safe
-@never_cache
 @signed_in
 def export_answers(request: PersonRequest, slug: str) -> HttpResponseBase:
     project = project_run_by(request.user, slug)

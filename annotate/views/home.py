@@ -5,7 +5,6 @@ from __future__ import annotations
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from annotate.models import Membership, Person, Project, Stage
@@ -16,7 +15,6 @@ from annotate.views.signing_in import NEW_CODE_COOKIE, take_new_code
 
 
 @require_safe
-@never_cache
 @signed_in
 def home(request: HttpRequest) -> HttpResponse:
     person = request.user

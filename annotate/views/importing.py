@@ -8,7 +8,6 @@ from django.conf import settings
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotate.exceptions import GoldpanelError, ImportRefused
@@ -34,7 +33,6 @@ def _job_run_by(request: PersonRequest, slug: str, job_id: int) -> tuple[Project
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@never_cache
 @signed_in
 def upload(request: PersonRequest, slug: str) -> HttpResponse:
     """Choose a file; what was imported before stands below."""
@@ -64,7 +62,6 @@ def upload(request: PersonRequest, slug: str) -> HttpResponse:
 
 
 @require_safe
-@never_cache
 @signed_in
 def job(request: PersonRequest, slug: str, job_id: int) -> HttpResponse:
     """A draft: mapping and preview. Else: how far it is, and what came of it."""
@@ -75,7 +72,6 @@ def job(request: PersonRequest, slug: str, job_id: int) -> HttpResponse:
 
 
 @require_POST
-@never_cache
 @signed_in
 def mapping(request: PersonRequest, slug: str, job_id: int) -> HttpResponse:
     """Keep what is said about the file, then show the preview anew, or import."""
@@ -120,7 +116,6 @@ def _stage_name(row: ImportJob) -> str:
 
 
 @require_safe
-@never_cache
 @signed_in
 def progress(request: PersonRequest, slug: str, job_id: int) -> HttpResponse:
     """The part of the job's page that changes; without htmx the page itself."""
@@ -131,7 +126,6 @@ def progress(request: PersonRequest, slug: str, job_id: int) -> HttpResponse:
 
 
 @require_POST
-@never_cache
 @signed_in
 def step(request: PersonRequest, slug: str, job_id: int) -> HttpResponse:
     """Cancel what runs or waits, open what failed again, discard a draft."""

@@ -10,7 +10,6 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from annotate.exceptions import GoldpanelError
@@ -26,14 +25,12 @@ STATES = {"pause": projects.pause_member, "reactivate": projects.reactivate_memb
 
 
 @require_safe
-@never_cache
 @signed_in
 def people_list(request: PersonRequest, slug: str) -> HttpResponse:
     return _people_page(request, project_run_by(request.user, slug))
 
 
 @require_POST
-@never_cache
 @signed_in
 def people_codes(request: PersonRequest, slug: str) -> HttpResponse:
     """Make participant codes. They stand in this one response and nowhere else."""
@@ -52,7 +49,6 @@ def people_codes(request: PersonRequest, slug: str) -> HttpResponse:
 
 
 @require_POST
-@never_cache
 @signed_in
 def people_invite(request: PersonRequest, slug: str) -> HttpResponse:
     """Make an invitation link. It stands in this one response and nowhere else."""
@@ -84,7 +80,6 @@ def people_invite_revoke(request: PersonRequest, slug: str, invite_id: int) -> H
 
 
 @require_safe
-@never_cache
 @signed_in
 def person(request: PersonRequest, slug: str, pseudonym: str) -> HttpResponse:
     project, membership = _member(request, slug, pseudonym)
@@ -106,7 +101,6 @@ def person_state(request: PersonRequest, slug: str, pseudonym: str) -> HttpRespo
 
 
 @require_POST
-@never_cache
 @signed_in
 def person_code(request: PersonRequest, slug: str, pseudonym: str) -> HttpResponse:
     """A new participant code instead of a lost one, which stops working at once."""

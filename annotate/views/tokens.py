@@ -7,7 +7,6 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from annotate.exceptions import TokenNotPossible
@@ -18,14 +17,12 @@ from annotate.views.doors import PersonRequest, signed_in
 
 
 @require_safe
-@never_cache
 @signed_in
 def token_list(request: PersonRequest) -> HttpResponse:
     return _page(request)
 
 
 @require_POST
-@never_cache
 @signed_in
 def token_new(request: PersonRequest) -> HttpResponse:
     """Make a token. It stands in this one response and nowhere else."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from django.http import HttpResponse
 from django.shortcuts import render
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
@@ -14,7 +13,6 @@ from evaluation.services import agreement
 
 
 @require_safe
-@never_cache
 @vary_on_headers("HX-Request")
 @signed_in
 def agreement_now(request: PersonRequest, slug: str) -> HttpResponse:

@@ -8,7 +8,6 @@ from django.contrib import messages
 from django.db.models import Count
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
 from annotate.exceptions import WorkNotPossible
@@ -24,7 +23,6 @@ SERVER_FIELDS = ("base_url", "key_variable", "max_in_flight", "requests_per_minu
 
 
 @require_safe
-@never_cache
 @signed_in
 def endpoints(request: PersonRequest, slug: str) -> HttpResponse:
     project = project_run_by(request.user, slug)
@@ -36,7 +34,6 @@ def endpoints(request: PersonRequest, slug: str) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@never_cache
 @signed_in
 def endpoint_new(request: PersonRequest, slug: str) -> HttpResponse:
     project = project_run_by(request.user, slug)
@@ -53,7 +50,6 @@ def endpoint_new(request: PersonRequest, slug: str) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@never_cache
 @signed_in
 def endpoint(request: PersonRequest, slug: str, endpoint_id: int) -> HttpResponse:
     project = project_run_by(request.user, slug)

@@ -8,7 +8,6 @@ from django.conf import settings
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotate.exceptions import GoldpanelError, ImportRefused
@@ -28,7 +27,6 @@ OUTCOME_WORDS = dict(Prediction.State.choices)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@never_cache
 @signed_in
 def upload(request: PersonRequest, slug: str) -> HttpResponse:
     """Choose a log; what was imported before stands below."""
@@ -57,7 +55,6 @@ def upload(request: PersonRequest, slug: str) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@never_cache
 @signed_in
 def job(request: PersonRequest, slug: str, job_id: int) -> HttpResponse:
     """A draft: what it matches; POST reads it in another way, or starts it. Else: how far it is, what came of it."""
@@ -83,7 +80,6 @@ def job(request: PersonRequest, slug: str, job_id: int) -> HttpResponse:
 
 
 @require_safe
-@never_cache
 @signed_in
 def progress(request: PersonRequest, slug: str, job_id: int) -> HttpResponse:
     """The part of the page that changes; without htmx the page itself."""
@@ -94,7 +90,6 @@ def progress(request: PersonRequest, slug: str, job_id: int) -> HttpResponse:
 
 
 @require_POST
-@never_cache
 @signed_in
 def step(request: PersonRequest, slug: str, job_id: int) -> HttpResponse:
     """Cancel what runs or waits, open what failed again, discard a draft."""

@@ -8,7 +8,6 @@ from django.contrib import messages
 from django.http import FileResponse, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotate.exceptions import WorkNotPossible
@@ -28,7 +27,6 @@ _ENDED = (Report.State.DONE, Report.State.FAILED, Report.State.CANCELLED)
 
 
 @require_safe
-@never_cache
 @signed_in
 def reports(request: PersonRequest, slug: str) -> HttpResponse:
     project = project_read_by(request.user, slug)
@@ -41,7 +39,6 @@ def reports(request: PersonRequest, slug: str) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@never_cache
 @signed_in
 def report_new(request: PersonRequest, slug: str) -> HttpResponse:
     project = project_run_by(request.user, slug)
@@ -60,7 +57,6 @@ def report_new(request: PersonRequest, slug: str) -> HttpResponse:
 
 
 @require_safe
-@never_cache
 @signed_in
 def report(request: PersonRequest, slug: str, report_id: int) -> HttpResponse:
     project, row = _report_read_by(request.user, slug, report_id)
@@ -71,7 +67,6 @@ def report(request: PersonRequest, slug: str, report_id: int) -> HttpResponse:
 
 
 @require_safe
-@never_cache
 @signed_in
 def report_progress(request: PersonRequest, slug: str, report_id: int) -> HttpResponse:
     """The part of the waiting page that moves; once the report has ended, the page loads itself again."""
@@ -107,7 +102,6 @@ def report_again(request: PersonRequest, slug: str, report_id: int) -> HttpRespo
 
 
 @require_safe
-@never_cache
 @signed_in
 def report_file(request: PersonRequest, slug: str, report_id: int, name: str) -> HttpResponseBase:
     """One of the files made with the report, always as an attachment; an <img> shows a chart all the same."""

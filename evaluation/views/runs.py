@@ -10,7 +10,6 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django.views.decorators.vary import vary_on_headers
 
@@ -45,7 +44,6 @@ WORDS = dict(Prediction.State.choices)
 
 
 @require_safe
-@never_cache
 @signed_in
 def runs(request: PersonRequest, slug: str) -> HttpResponse:
     project = project_read_by(request.user, slug)
@@ -62,7 +60,6 @@ def runs(request: PersonRequest, slug: str) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@never_cache
 @signed_in
 def run_new(request: PersonRequest, slug: str) -> HttpResponse:
     project = project_run_by(request.user, slug)
@@ -82,7 +79,6 @@ def run_new(request: PersonRequest, slug: str) -> HttpResponse:
 
 
 @require_safe
-@never_cache
 @signed_in
 def run(request: PersonRequest, slug: str, run_id: int) -> HttpResponse:
     project, row = _run_read_by(request.user, slug, run_id)
@@ -91,7 +87,6 @@ def run(request: PersonRequest, slug: str, run_id: int) -> HttpResponse:
 
 
 @require_safe
-@never_cache
 @signed_in
 def run_moving(request: PersonRequest, slug: str, run_id: int) -> HttpResponse:
     """The part of a run's page that moves; when the run has come to a halt, the page loads itself once more."""
@@ -104,7 +99,6 @@ def run_moving(request: PersonRequest, slug: str, run_id: int) -> HttpResponse:
 
 
 @require_safe
-@never_cache
 @vary_on_headers("HX-Request")
 @signed_in
 def run_prompts(request: PersonRequest, slug: str, run_id: int) -> HttpResponse:
@@ -122,7 +116,6 @@ def run_prompts(request: PersonRequest, slug: str, run_id: int) -> HttpResponse:
 
 
 @require_safe
-@never_cache
 @signed_in
 def prediction(request: PersonRequest, slug: str, run_id: int, prediction_id: int) -> HttpResponse:
     project, row = _run_read_by(request.user, slug, run_id)

@@ -7,7 +7,6 @@ from urllib.parse import urlencode
 
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, render
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from annotate.views.doors import PersonRequest, project_read_by, signed_in
@@ -19,7 +18,6 @@ from evaluation.services.side_by_side import item_side_by_side
 
 
 @require_safe
-@never_cache
 @signed_in
 def side_by_side(request: PersonRequest, slug: str) -> HttpResponse:
     project = project_read_by(request.user, slug)
