@@ -60,7 +60,7 @@ def test_an_admin_names_a_comparison_and_a_worker_is_awaited(client, study):
     assert (report.state, report.primary_run, report.seed) == ("waiting", study.runs[0], 5)
     page = client.get(response.url).content.decode()
     assert "Waiting for a worker" in page
-    assert "No worker has been heard from" in page
+    assert "No worker has ever been heard from" in page
 
 
 def test_the_form_suggests_finished_runs_and_offers_every_fitting_score(client):

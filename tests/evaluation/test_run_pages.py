@@ -406,11 +406,11 @@ def test_the_moving_part_asks_again_only_while_the_run_is_under_way(cast, draft)
 
 def test_a_page_that_waits_says_that_no_worker_is_heard(cast, draft):
     running.start_run(run=draft, by=cast.people["admin"])
-    assert "No worker has been heard from yet" in text_of(cast.browser("admin").get(url("run", draft)))
+    assert "No worker has ever been heard from" in text_of(cast.browser("admin").get(url("run", draft)))
     hear(name="worker@here", role="worker")
     page = text_of(cast.browser("admin").get(url("run", draft)))
-    assert "No worker has been heard" not in page
-    assert "A worker was last heard" in page
+    assert "No worker has" not in page
+    assert "a worker was last heard from" in page
 
 
 def test_a_stopped_run_says_why_and_offers_to_go_on(cast, draft, monkeypatch):
