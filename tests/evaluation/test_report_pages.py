@@ -134,16 +134,21 @@ def test_a_difference_says_on_how_many_items_it_stands_when_these_are_fewer_than
     assert "on 24 shared items" in page
 
 
-def test_a_cell_of_a_breakdown_says_how_few_of_the_items_it_covers(client):
-    study = make_study(n_items=24, n_runs=1)
+@pytest.mark.parametrize("n_left", [22, 2])
+def test_a_cell_of_a_breakdown_says_how_few_of_the_items_it_covers(client, n_left):
+    study = make_study(n_items=30, n_runs=1)
     ItemKey.objects.filter(item__in=study.items).update(strata=[["domain", "rivers"]])
-    # What is left of people: two items that were answered, and those that somebody skipped.
-    Annotation.objects.exclude(assignment__stage_item__revision__item__in=study.items[:2]).delete()
+    # What is left of people: the items that were answered, and those that somebody skipped.
+    Annotation.objects.exclude(assignment__stage_item__revision__item__in=study.items[:n_left]).delete()
     report = study.made_report()
-    covered = [f["n_items"] for f in report.figures if f["section"] == "breakdown" and f["row"] == "people_mean"]
+    [people] = [f for f in report.figures if f["section"] == "breakdown" and f["row"] == "people_mean"]
     page = as_person(client, study.admin).get(url("report", study, report.pk)).content.decode()
-    assert 2 <= covered[0] < 24
-    assert f"on {covered[0]} items<" in page
+    assert n_left <= people["n_items"] < 30
+    if n_left < 20:
+        assert (people["value"], people["undefined"]) == (None, "too_few")
+        assert "fewer than 20 items" in page
+    else:
+        assert f"on {people['n_items']} items<" in page
 
 
 def test_a_report_without_a_figure_asks_for_no_chart(client):
