@@ -12,15 +12,14 @@ from datetime import datetime
 from typing import Any
 
 from django.apps import apps
-from django.db.models import BooleanField, Count, Max, Min, Q, Sum
-from django.db.models.expressions import RawSQL
+from django.db.models import Count, Max, Min, Q, Sum
 from django.db.models.functions import Now
 from django.utils import timezone
 
 from annotate.models import Assignment, BackgroundWork, Participation, StageItem, WorkerHeartbeat
 from config.bells import n_waiting
 from config.metrics import Metric, Sample
-from evaluation.models import Prediction
+from evaluation.models import Prediction, Run
 
 STATE = BackgroundWork.State
 AT_WORK = [STATE.WAITING, STATE.RUNNING]
@@ -83,8 +82,7 @@ def measure() -> Iterator[Metric]:
 
 
 def _leases() -> dict[str, Any]:
-    # The literal, not a parameter: SQLite uses the index of live leases only where it reads the state in the statement.
-    leased = RawSQL("annotate_assignment.state = 'leased'", (), output_field=BooleanField())
+    leased = Q(state=Assignment.State.LEASED)
     overdue = Q(lease_expires_at__lt=Now())
     return Assignment.objects.filter(leased).aggregate(
         n=Count("pk"), overdue=Count("pk", filter=overdue), oldest=Min("lease_expires_at", filter=overdue)
@@ -115,8 +113,10 @@ def _work(model: type[BackgroundWork]) -> tuple[Counter[str], tuple[int, datetim
 
 
 def _outcomes() -> Iterator[tuple[str, int]]:
-    live = Prediction.objects.filter(run__state__in=UNDER_WAY)
-    yield from live.values_list("state").annotate(n=Count("pk")).order_by()
+    # By their ids: joined with their runs, PostgreSQL reads the predictions of those that ended, too.
+    runs = list(Run.objects.filter(state__in=UNDER_WAY).values_list("pk", flat=True))
+    if runs:
+        yield from Prediction.objects.filter(run__in=runs).values_list("state").annotate(n=Count("pk")).order_by()
 
 
 def _heartbeats() -> Iterator[tuple[str, datetime]]:
