@@ -16,6 +16,16 @@ from evaluation.suggesting import is_asked_in
 MAX_SEED = 2**31 - 1
 
 
+class RowsField(forms.ModelMultipleChoiceField):
+    """Several rows by their keys; what no key can be is no choice either, where SQLite would fail at a larger number."""
+
+    def clean(self, value: Any) -> Any:
+        for key in value or []:
+            if not (str(key).isascii() and str(key).isdecimal() and len(str(key)) < 19):
+                raise forms.ValidationError(self.error_messages["invalid_pk_value"], params={"pk": str(key)[:40]})
+        return super().clean(value)
+
+
 class ReportForm(forms.Form):
     """Every choice is one of the project's own rows."""
 
@@ -33,7 +43,7 @@ class ReportForm(forms.Form):
         help_text="A frozen set. Every figure says how many of its items it covers.",
         widget=forms.Select(attrs={"class": "input"}),
     )
-    runs = forms.ModelMultipleChoiceField(
+    runs = RowsField(
         Run.objects.none(), label="Models: their runs", required=False, widget=forms.CheckboxSelectMultiple
     )
     comparison = forms.ChoiceField(

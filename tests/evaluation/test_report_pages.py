@@ -97,6 +97,15 @@ def test_a_wrong_form_comes_back_with_the_reason_and_makes_nothing(client, study
     assert not Report.objects.exists()
 
 
+@pytest.mark.parametrize("key", ["9" * 30, "9" * 19, "-1", "٣", "1e3", "\x00", "one"])
+@pytest.mark.parametrize("name", ["stage", "item_set", "runs", "primary_run"])
+def test_what_no_key_can_be_is_no_choice(client, study, name, key):
+    client.raise_request_exception = False
+    response = as_person(client, study.admin).post(url("report-new", study), form_of(study, **{name: [key]}))
+    assert response.status_code == 422
+    assert not Report.objects.exists()
+
+
 def test_runs_and_sets_of_another_project_cannot_be_chosen(client, study):
     other = make_study(n_items=4)
     changed = form_of(study, item_set=other.item_set.pk)
