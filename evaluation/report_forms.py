@@ -17,7 +17,7 @@ MAX_SEED = 2**31 - 1
 
 
 class RowsField(forms.ModelMultipleChoiceField):
-    """Several rows by their keys; what no key can be is no choice either, where SQLite would fail at a larger number."""
+    """Several rows by their keys. What no key can be is no choice: SQLite would fail at a number above 64 bits."""
 
     def clean(self, value: Any) -> Any:
         for key in value or []:
