@@ -1,10 +1,10 @@
-"""Requests that no browser sends: refused at the door, once for all pages."""
+"""Requests that cannot be answered as they are: refused at the door, once for all pages, and so that it is heard."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, UnreadablePostError
 from django.template.loader import render_to_string
 
 Handler = Callable[[HttpRequest], HttpResponse]
@@ -23,6 +23,31 @@ class RefuseNul:
         if carries_nul(request):
             return bad_request(request)
         return self.get_response(request)
+
+
+class HearOut:
+    """Read what is left of a form or an upload that was answered before it had come: a refusal must be heard.
+
+    The web server closes a connection on which something is left unread, and from about 64 kB on the answer is often
+    lost with it: a program whose token has expired would see a broken connection instead of 401.
+    """
+
+    MAX_BYTES = 16_000_000
+    CHUNK = 65_536
+
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        if request.META.get("CONTENT_LENGTH"):
+            n_read = 0
+            try:
+                while n_read < self.MAX_BYTES and (chunk := request.read(self.CHUNK)):
+                    n_read += len(chunk)
+            except UnreadablePostError:
+                pass  # nobody is there to hear
+        return response
 
 
 def carries_nul(request: HttpRequest) -> bool:

@@ -63,6 +63,7 @@ INSTALLED_APPS = [
     "evaluation.apps.EvaluationConfig",
 ]
 MIDDLEWARE = [
+    "config.hostile_requests.HearOut",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import http.client
 import os
 import signal
 import socket
@@ -10,6 +11,7 @@ import subprocess
 import sys
 import textwrap
 import time
+import urllib.parse
 import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -194,6 +196,22 @@ def test_serve_answers_runs_a_worker_and_leaves_nothing_behind(served):
     assert launched.wait(timeout=30) == 0
     assert not any(process.is_running() and process.status() != psutil.STATUS_ZOMBIE for process in family)
     assert not answers(address)
+
+
+def test_a_refusal_is_heard_however_much_was_sent_with_the_request(served):
+    _, address, _ = served
+    assert wait_until(lambda: answers(address), 60)
+    server = urllib.parse.urlsplit(address)
+    connection = http.client.HTTPConnection(server.hostname or "", server.port, timeout=20)
+    refused = {"/nowhere/": 404, "/api/v1/projects/": 401, "/sign-in/": 403}
+    for n_bytes in (1_000, 100_000, 3_000_000) * 5:
+        for path, status in refused.items():
+            # One connection for all: each answer leaves it open, although none of the bodies was asked for.
+            connection.request("POST", path, body=b"x" * n_bytes, headers={"Content-Type": "text/plain"})
+            response = connection.getresponse()
+            response.read()
+            assert response.status == status
+    connection.close()
 
 
 def test_the_doctor_says_what_to_do_on_a_fresh_machine(tmp_path):
