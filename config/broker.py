@@ -23,6 +23,7 @@ from kombu.utils.json import dumps, loads
 logger = logging.getLogger(__name__)
 
 STALE_SECONDS = 3600
+COMPLAIN_SECONDS = 60.0
 
 
 class Channel(virtual.Channel):
@@ -36,6 +37,7 @@ class Channel(virtual.Channel):
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
+        self._complained_at = -COMPLAIN_SECONDS
         self._sweep()
 
     def _folder(self, name: str) -> Path:
@@ -74,6 +76,19 @@ class Channel(virtual.Channel):
             raise ChannelError(f"Cannot add a message to the broker's folder: {problem}") from problem
 
     def _get(self, queue: str, timeout: float | None = None) -> dict[str, Any]:
+        try:
+            message = self._take(queue)
+        except OSError as problem:
+            # A full disk, or a folder that is away: the worker waits for it, as it would for Redis. Where the error
+            # ended the worker, `serve` would end the web server with it.
+            self._complain(problem)
+            message = None
+        if message is None:
+            raise Empty
+        return message
+
+    def _take(self, queue: str) -> dict[str, Any] | None:
+        """The oldest message that no other process was faster to take."""
         for path in self._waiting(queue):
             taken = self._folder("taken") / path.name
             try:
@@ -84,7 +99,13 @@ class Channel(virtual.Channel):
             message = self._read(taken)
             if message is not None:
                 return message
-        raise Empty
+        return None
+
+    def _complain(self, problem: OSError) -> None:
+        """Once a minute: a worker looks into the folder several times a second."""
+        if time.monotonic() - self._complained_at > COMPLAIN_SECONDS:
+            self._complained_at = time.monotonic()
+            logger.error("The broker's folder cannot be used, waiting for it: %s", problem)
 
     def _read(self, taken: Path) -> dict[str, Any] | None:
         """The message, or None after setting the file aside: one bad file must not stop every worker."""

@@ -186,6 +186,23 @@ def test_a_bell_is_given_up_where_the_broker_cannot_be_written(queue, marks):
         (marks.parent / "gone").rename(queue)
 
 
+@pytest.mark.embedded
+def test_a_worker_waits_for_a_broker_that_is_away(start_worker, queue, marks):
+    worker = start_worker()
+    ring(leave_mark, str(marks), 0)
+    assert wait_until(lambda: received(marks) == Counter([0]))
+    queue.rename(marks.parent / "gone")
+    queue.touch()
+    time.sleep(2)  # the worker looks five times a second
+    try:
+        assert worker.poll() is None
+    finally:
+        queue.unlink()
+        (marks.parent / "gone").rename(queue)
+    ring(leave_mark, str(marks), 1)
+    assert wait_until(lambda: received(marks) == Counter([0, 1]))
+
+
 RING_AND_TIME = """
 import time, django
 django.setup()
