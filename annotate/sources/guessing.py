@@ -79,8 +79,8 @@ def guess_mapping(
         return next((by_name[n] for n in names if n in by_name and (fits is None or fits(values[by_name[n]]))), None)
 
     id_column = KEY_COLUMN if KEY_COLUMN in columns else named(_ID_NAMES, lambda v: _are_ids(v, len(sample)))
-    # A few repeats in a column called id are mistakes that somebody must hear of, not a reason to do without ids.
-    id_column = id_column or named(_SURE_ID_NAMES, lambda v: _are_mostly_ids(v, len(sample)))
+    # Repeats in a column called id are mistakes that somebody must hear of, not a reason to do without ids.
+    id_column = id_column or named(_SURE_ID_NAMES, lambda v: _are_in_most_records(v, len(sample)))
     language_column = named(_LANGUAGE_NAMES, lambda v: bool(v) and all(is_language_tag(str(tag).strip()) for tag in v))
     gold = _guess_gold(columns, by_name, values, label_fields)
     taken = {id_column, language_column, *(entry.column for entry in gold)}
@@ -170,8 +170,8 @@ def _are_ids(values: Sequence[Any], n_records: int) -> bool:
     return _are_scalars(values) and len({blocks.plain_text(value) for value in values}) == n_records
 
 
-def _are_mostly_ids(values: Sequence[Any], n_records: int) -> bool:
-    return _are_scalars(values) and 2 * len({blocks.plain_text(value) for value in values}) > n_records
+def _are_in_most_records(values: Sequence[Any], n_records: int) -> bool:
+    return _are_scalars(values) and 2 * len(values) > n_records
 
 
 def _are_lists_in_text(values: Sequence[Any]) -> bool:

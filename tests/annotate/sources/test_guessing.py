@@ -72,15 +72,16 @@ def test_gold_is_never_proposed_as_content_even_without_a_field_for_it():
 
 
 def test_an_id_column_must_be_full_and_unique():
-    assert guessed("id,q\n1,a\n1,b\n", "x.csv").id_column is None
+    assert guessed("uid,q\n1,a\n1,b\n", "x.csv").id_column is None
     assert guessed("id,q\n1,a\n,b\n", "x.csv").id_column is None
     assert guessed('{"id": [1], "text": "a"}\n', "x.jsonl").id_column is None
     assert guessed('{"7": {"text": "a"}, "8": {"text": "b"}}', "x.json").id_column == "(key)"
 
 
-def test_a_few_repeats_in_a_column_called_id_do_not_hide_it():
+def test_repeats_in_a_column_called_id_do_not_hide_it_however_many():
     # The import then refuses them by line; without an id column nobody would hear of them.
     assert guessed("id,q\n1,a\n2,b\n1,c\n", "x.csv").id_column == "id"
+    assert guessed("id,q\n1,a\n1,b\n", "x.csv").id_column == "id"
     assert guessed("uid,q\n1,a\n2,b\n1,c\n", "x.csv").id_column is None
 
 
