@@ -114,7 +114,7 @@ def run_pytest(pair: str, arguments: list[str], environment: Mapping[str, str], 
     report = scratch / f"{pair.replace(' ', '-')}.xml"
     data = scratch / f"data-{pair.replace(' ', '-')}"
     code = _run(
-        ["pytest", f"--junitxml={report}", "-p", "no:cacheprovider", *arguments],
+        ["pytest", f"--junitxml={report}", "-p", "no:cacheprovider", *side_by_side(arguments), *arguments],
         {**environment, "GOLDPANEL_DATA": str(data)},
     )
     before = tally.failed
@@ -122,6 +122,12 @@ def run_pytest(pair: str, arguments: list[str], environment: Mapping[str, str], 
     # 5: nothing was selected, which happens when arguments select tests of the other pair only.
     if code not in {0, 5} and tally.failed == before:
         tally.failed += 1
+
+
+def side_by_side(arguments: list[str]) -> list[str]:
+    """One process of pytest a core, with what is slow spread while it runs; arguments may ask for another number."""
+    asked = any(argument.startswith(("-n", "--numprocesses", "--pdb")) for argument in arguments)
+    return [] if asked else ["-n", str(min(4, os.cpu_count() or 1)), "--dist", "worksteal"]
 
 
 def _run(command: list[str], environment: Mapping[str, str]) -> int:

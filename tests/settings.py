@@ -7,6 +7,13 @@ import tempfile
 os.environ.setdefault("GOLDPANEL_DATA", tempfile.mkdtemp(prefix="goldpanel-tests-"))
 os.environ["GOLDPANEL_ENV_FILE"] = ""
 
+# Side by side (`-n`), each process of pytest has data and a broker of its own; pytest-django gives it a database.
+if (beside := os.environ.get("PYTEST_XDIST_WORKER")) and not os.environ["GOLDPANEL_DATA"].endswith(f"/{beside}"):
+    os.environ["GOLDPANEL_DATA"] += f"/{beside}"
+    if address := os.environ.get("REDIS_URL"):
+        server, _, number = address.rpartition("/")
+        os.environ["REDIS_URL"] = f"{server}/{int(number) + int(beside.removeprefix('gw'))}"
+
 from config.settings import *  # noqa: F403
 from config.settings import DATA, DATABASES
 
