@@ -98,6 +98,8 @@ if (_database_url := _values["DATABASE_URL"]) is None:
     DATABASES = {"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": DATA / "goldpanel.sqlite3"}}
 else:
     DATABASES = {"default": environ.Env.db_url_config(_database_url)}
+    if DATABASES["default"]["ENGINE"] == "django.db.backends.postgresql":
+        DATABASES["default"]["ENGINE"] = "config.postgresql"
 _database = DATABASES["default"]
 # Opening a connection cost ten times the rest of a request.
 _database["CONN_MAX_AGE"] = 600

@@ -179,7 +179,7 @@ def test_two_addresses_switch_to_postgresql_and_redis(tmp_path):
     environment = {"DATABASE_URL": "postgres://ann:p%40ss@db.example.org:5433/study", "REDIS_URL": "redis://broker/3"}
     values = loaded(["DATABASES", "CELERY_BROKER_URL", "CELERY_BROKER_TRANSPORT_OPTIONS"], environment, tmp_path)
     database = values["DATABASES"]["default"]
-    assert database["ENGINE"] == "django.db.backends.postgresql"
+    assert database["ENGINE"] == "config.postgresql"
     parts = ("USER", "PASSWORD", "HOST", "PORT", "NAME")
     assert [database[part] for part in parts] == ["ann", "p@ss", "db.example.org", 5433, "study"]
     assert (database["CONN_MAX_AGE"], database["CONN_HEALTH_CHECKS"]) == (600, True)

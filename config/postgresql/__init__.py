@@ -1,0 +1,1 @@
+"""PostgreSQL as Django speaks to it, but for how a kept connection is tested (base.py)."""
