@@ -60,3 +60,7 @@ class PredictionQuerySet(ProjectRowQuerySet):
 
 class CallQuerySet(ProjectRowQuerySet):
     project_path = "prediction__run__project"
+
+
+class TrialQuerySet(ProjectRowQuerySet):
+    project_path = "run__project"

@@ -45,12 +45,50 @@ class Migration(migrations.Migration):
                 ),
                 ("max_in_flight", models.PositiveIntegerField(default=8)),
                 ("requests_per_minute", models.PositiveIntegerField(blank=True, null=True)),
+                ("tokens_per_minute", models.PositiveIntegerField(blank=True, null=True)),
                 ("timeout_seconds", models.PositiveIntegerField(default=60)),
+                (
+                    "input_price",
+                    models.DecimalField(
+                        blank=True, decimal_places=6, help_text="Of a million tokens in.", max_digits=12, null=True
+                    ),
+                ),
+                (
+                    "output_price",
+                    models.DecimalField(
+                        blank=True, decimal_places=6, help_text="Of a million tokens out.", max_digits=12, null=True
+                    ),
+                ),
+                ("currency", models.CharField(blank=True, max_length=12)),
                 ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "next_request_at",
+                    models.DateTimeField(blank=True, help_text="The next free place in the minute.", null=True),
+                ),
+                (
+                    "held_until",
+                    models.DateTimeField(blank=True, help_text="The server asked everybody to wait.", null=True),
+                ),
                 (
                     "project",
                     models.ForeignKey(
                         on_delete=django.db.models.deletion.CASCADE, related_name="endpoints", to="annotate.project"
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
+            name="EndpointShare",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("holder", models.CharField(max_length=32, unique=True)),
+                ("places", models.PositiveIntegerField(default=0)),
+                ("wanted", models.PositiveIntegerField(default=0, help_text="How many it could use.")),
+                ("expires_at", models.DateTimeField()),
+                (
+                    "endpoint",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="shares", to="evaluation.endpoint"
                     ),
                 ),
             ],
@@ -124,6 +162,22 @@ class Migration(migrations.Migration):
                 ("attempts", models.PositiveSmallIntegerField(default=1)),
                 ("finished_at", models.DateTimeField()),
                 (
+                    "request_hash",
+                    models.CharField(blank=True, help_text="Of what was sent, at temperature 0.", max_length=64),
+                ),
+                (
+                    "reused_from",
+                    models.ForeignKey(
+                        blank=True,
+                        db_index=False,
+                        help_text="The call whose completion this is: nothing was sent.",
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="evaluation.call",
+                    ),
+                ),
+                (
                     "prediction",
                     models.ForeignKey(
                         db_index=False,
@@ -173,10 +227,25 @@ class Migration(migrations.Migration):
                 ("parameters", models.JSONField(default=dict, help_text="temperature, max_tokens ... as sent.")),
                 ("seed", models.BigIntegerField(default=0)),
                 ("repeats", models.PositiveSmallIntegerField(default=1)),
+                (
+                    "reuses_answers",
+                    models.BooleanField(default=False, help_text="Of earlier runs, for the same request."),
+                ),
+                ("budget_money", models.DecimalField(blank=True, decimal_places=6, max_digits=14, null=True)),
+                ("budget_tokens", models.PositiveBigIntegerField(blank=True, null=True)),
+                ("prompt_tokens", models.PositiveBigIntegerField(default=0)),
+                ("completion_tokens", models.PositiveBigIntegerField(default=0)),
+                (
+                    "n_counted",
+                    models.PositiveIntegerField(default=0, help_text="Completions whose tokens were counted."),
+                ),
+                ("n_uncounted", models.PositiveIntegerField(default=0, help_text="Completions without a count.")),
                 ("frozen_at", models.DateTimeField(blank=True, null=True)),
                 (
                     "stopped_because",
-                    models.CharField(blank=True, help_text="What will not heal, such as 401.", max_length=500),
+                    models.CharField(
+                        blank=True, help_text="What will not heal, such as 401, or a spent budget.", max_length=500
+                    ),
                 ),
                 (
                     "created_by",
@@ -454,6 +523,57 @@ class Migration(migrations.Migration):
                 ),
             ],
         ),
+        migrations.CreateModel(
+            name="Trial",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("draft", "draft"),
+                            ("waiting", "waiting"),
+                            ("running", "running"),
+                            ("paused", "paused"),
+                            ("done", "done"),
+                            ("failed", "failed"),
+                            ("cancelled", "cancelled"),
+                        ],
+                        default="waiting",
+                        max_length=10,
+                    ),
+                ),
+                ("due_at", models.DateTimeField(blank=True, default=django.utils.timezone.now, null=True)),
+                ("claim_token", models.CharField(blank=True, max_length=32)),
+                ("heartbeat_at", models.DateTimeField(blank=True, null=True)),
+                ("attempts", models.PositiveSmallIntegerField(default=0)),
+                ("n_done", models.PositiveIntegerField(default=0)),
+                ("n_total", models.PositiveIntegerField(blank=True, null=True)),
+                ("error", models.CharField(blank=True, max_length=500)),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("started_at", models.DateTimeField(blank=True, null=True)),
+                ("finished_at", models.DateTimeField(blank=True, null=True)),
+                ("results", models.JSONField(default=list)),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "run",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="trials", to="evaluation.run"
+                    ),
+                ),
+            ],
+            options={
+                "abstract": False,
+            },
+        ),
         migrations.AddConstraint(
             model_name="endpoint",
             constraint=models.UniqueConstraint(fields=("project", "name"), name="endpoint_name_once"),
@@ -471,6 +591,29 @@ class Migration(migrations.Migration):
             model_name="endpoint",
             constraint=models.CheckConstraint(
                 condition=models.Q(("max_in_flight__gte", 1)), name="endpoint_in_flight_positive"
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="endpoint",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("input_price__isnull", True), ("output_price__isnull", True)),
+                    models.Q(("input_price__gte", 0), ("output_price__gte", 0)),
+                    _connector="OR",
+                ),
+                name="endpoint_prices_together",
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="call",
+            index=models.Index(
+                condition=models.Q(("request_hash", ""), _negated=True), fields=["request_hash"], name="call_by_request"
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="call",
+            index=models.Index(
+                condition=models.Q(("reused_from__isnull", False)), fields=["reused_from"], name="call_reused"
             ),
         ),
         migrations.AddConstraint(

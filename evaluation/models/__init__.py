@@ -1,11 +1,12 @@
 """The domain of the model side and the numbers; docs/domain.md shows it with the states."""
 
 from .call import Call
-from .endpoint import Endpoint
+from .endpoint import Endpoint, EndpointShare
 from .log_import import LogImport
 from .prediction import Prediction
 from .report import Report
 from .run import Run
 from .score import Score
+from .trial import Trial
 
-__all__ = ["Call", "Endpoint", "LogImport", "Prediction", "Report", "Run", "Score"]
+__all__ = ["Call", "Endpoint", "EndpointShare", "LogImport", "Prediction", "Report", "Run", "Score", "Trial"]

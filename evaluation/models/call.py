@@ -1,6 +1,7 @@
 """One exchange with a model: what was sent and what came back, verbatim."""
 
 from django.db import models
+from django.db.models import Q
 
 from evaluation.querysets import CallQuerySet
 
@@ -23,12 +24,26 @@ class Call(models.Model):
     error = models.CharField(max_length=500, blank=True)
     attempts = models.PositiveSmallIntegerField(default=1)
     finished_at = models.DateTimeField()
+    request_hash = models.CharField(max_length=64, blank=True, help_text="Of what was sent, at temperature 0.")
+    reused_from = models.ForeignKey(
+        "self",
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="+",
+        db_index=False,
+        help_text="The call whose completion this is: nothing was sent.",
+    )
 
     objects = CallQuerySet.as_manager()
 
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["prediction", "step"], name="call_step_once"),
+        ]
+        indexes = [
+            models.Index(fields=["request_hash"], condition=~Q(request_hash=""), name="call_by_request"),
+            models.Index(fields=["reused_from"], condition=Q(reused_from__isnull=False), name="call_reused"),
         ]
 
     def __str__(self) -> str:

@@ -26,8 +26,16 @@ class Run(BackgroundWork):
     parameters = models.JSONField(default=dict, help_text="temperature, max_tokens ... as sent.")
     seed = models.BigIntegerField(default=0)
     repeats = models.PositiveSmallIntegerField(default=1)
+    reuses_answers = models.BooleanField(default=False, help_text="Of earlier runs, for the same request.")
+    budget_money = models.DecimalField(max_digits=14, decimal_places=6, null=True, blank=True)
+    budget_tokens = models.PositiveBigIntegerField(null=True, blank=True)
+    # Of all completions that arrived, as the endpoint counted them.
+    prompt_tokens = models.PositiveBigIntegerField(default=0)
+    completion_tokens = models.PositiveBigIntegerField(default=0)
+    n_counted = models.PositiveIntegerField(default=0, help_text="Completions whose tokens were counted.")
+    n_uncounted = models.PositiveIntegerField(default=0, help_text="Completions without a count.")
     frozen_at = models.DateTimeField(null=True, blank=True)
-    stopped_because = models.CharField(max_length=500, blank=True, help_text="What will not heal, such as 401.")
+    stopped_because = models.CharField(max_length=500, blank=True, help_text="What will not heal, such as 401, or a spent budget.")
 
     objects = RunQuerySet.as_manager()
 
