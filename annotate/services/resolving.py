@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from typing import Any
 
 from django.db import transaction
@@ -35,6 +36,25 @@ def _resolve_batch(size: int) -> int:
     items = list(due.select_for_update(skip_locked=True, of=("self",))[:size])
     if not items:
         return 0
+    count_votes(items)
+    return len(items)
+
+
+def count_votes(items: Sequence[StageItem]) -> None:
+    """Store what the votes on these items come to; the caller holds their locks."""
+    Resolution.objects.bulk_create(
+        votes_on(items),
+        update_conflicts=True,
+        unique_fields=["stage_item", "field"],
+        update_fields=[
+            "status", "answer", "answer_key", "key_version", "counts", "n_votes", "margin", "round", "computed_at",
+        ],
+    )  # fmt: skip
+    StageItem.objects.filter(pk__in=[item.pk for item in items]).update(due_at=None)
+
+
+def votes_on(items: Sequence[StageItem]) -> list[Resolution]:
+    """What the votes on these items come to, for each field that decides and was not adjudicated; nothing is stored."""
     forms = _Forms()
     answers: dict[int, list[Annotation]] = defaultdict(list)
     counted = Annotation.objects.counted().filter(assignment__stage_item__in=items)
@@ -46,22 +66,12 @@ def _resolve_batch(size: int) -> int:
             "stage_item", "field"
         )
     )
-    rows = [
+    return [
         resolution
         for item in items
         for resolution in _resolutions(item, answers[item.pk], forms)
         if (item.pk, resolution.field) not in adjudicated
     ]
-    Resolution.objects.bulk_create(
-        rows,
-        update_conflicts=True,
-        unique_fields=["stage_item", "field"],
-        update_fields=[
-            "status", "answer", "answer_key", "key_version", "counts", "n_votes", "margin", "round", "computed_at",
-        ],
-    )  # fmt: skip
-    StageItem.objects.filter(pk__in=[item.pk for item in items]).update(due_at=None)
-    return len(items)
 
 
 class _Forms:

@@ -175,6 +175,7 @@ def cancel_run(*, run: Run, by: Person) -> Run:
         state=Prediction.State.CANCELLED, note="The run was cancelled.", due_at=None, finished_at=Now()
     )
     run.finished_at = timezone.now()
+    run.n_done = run.n_total or 0
     return _move(run, STATE.CANCELLED, by, "run.cancelled", predictions=n)
 
 
@@ -203,7 +204,7 @@ def repeat_failed(*, run: Run, by: Person) -> Run:
     )
     if not n:
         raise WorkNotPossible("Nothing in this run failed.")
-    run.finished_at = None
+    run.finished_at, run.n_done = None, max(0, run.n_done - n)
     return _wake(run, by, "run.repeated", predictions=n)
 
 
@@ -226,7 +227,7 @@ def _locked(run: Run) -> Run:
 
 def _move(run: Run, state: str, by: Person, verb: str, **detail: Any) -> Run:
     run.state, run.due_at = state, None
-    run.save(update_fields=["state", "due_at", "finished_at"])
+    run.save(update_fields=["state", "due_at", "finished_at", "n_done"])
     events.record(actor=by, verb=verb, subject=run, project_id=run.project_id, **detail)
     return run
 
@@ -235,7 +236,7 @@ def _wake(run: Run, by: Person, verb: str, **detail: Any) -> Run:
     """Waiting for a worker, with a clean slate: what stopped it before says nothing of now."""
     run.state, run.due_at = STATE.WAITING, Now()
     run.attempts, run.stopped_because, run.error = 0, "", ""
-    run.save(update_fields=["state", "due_at", "attempts", "stopped_because", "error", "finished_at"])
+    run.save(update_fields=["state", "due_at", "attempts", "stopped_because", "error", "finished_at", "n_done"])
     run.refresh_from_db(fields=["due_at"])
     events.record(actor=by, verb=verb, subject=run, project_id=run.project_id, **detail)
     return run
