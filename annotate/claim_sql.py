@@ -16,6 +16,14 @@ UNSEEN = """NOT EXISTS (
     WHERE seen.stage_item_id = place.id AND seen.person_id = %(person)s
         AND seen.state NOT IN ('expired', 'withdrawn'))"""
 NOT_MINE = "(place.author_id IS NULL OR place.author_id <> %(person)s)"
+# In a cross-check nobody of the author's group gets it; elsewhere no place names a group.
+NOT_OF_MY_GROUP = """(place.author_group = '' OR NOT EXISTS (
+    SELECT 1 FROM annotate_membership peer JOIN annotate_stage crossed ON crossed.project_id = peer.project_id
+    WHERE crossed.id = place.stage_id AND peer.person_id = %(person)s AND peer."group" = place.author_group))"""
+# Who answered an item does not decide about the answers.
+NOT_JUDGED_BY_ITS_VOTERS = """(place.source_id IS NULL OR NOT EXISTS (
+    SELECT 1 FROM annotate_assignment voted
+    WHERE voted.stage_item_id = place.source_id AND voted.person_id = %(person)s AND voted.state = 'submitted'))"""
 
 # Written exactly as in the partial index stage_item_claimable: else neither database would use it.
 CLAIMABLE = "place.state = 'open' AND place.active < (place.wanted - place.done)"
@@ -82,7 +90,8 @@ def reads_language(languages: Sequence[str]) -> tuple[str, dict[str, str]]:
 def eligible(languages: Sequence[str]) -> tuple[str, dict[str, str]]:
     """The condition that the person may get the item, if it has a place."""
     reads, parameters = reads_language(languages)
-    return f"{NOT_MINE} AND {reads} AND {UNSEEN}", parameters
+    apart = f"{NOT_MINE} AND {NOT_OF_MY_GROUP} AND {NOT_JUDGED_BY_ITS_VOTERS}"
+    return f"{apart} AND {reads} AND {UNSEEN}", parameters
 
 
 def take_place(languages: Sequence[str], *, where: str, wait: bool) -> tuple[str, dict[str, str]]:

@@ -138,3 +138,9 @@ class WorkTaken(GoldpanelError):
 
     http_status = 409
     message = "This work is in other hands now, or was cancelled."
+
+
+class RecipeInvalid(GoldpanelError):
+    """A feed's description of what an answer becomes in the next stage cannot be followed."""
+
+    http_status = 422

@@ -82,6 +82,14 @@ class StageItemQuerySet(ProjectRowQuerySet):
             pass
 
 
+class FeedQuerySet(ProjectRowQuerySet):
+    project_path = "source__project"
+
+
+class CandidateQuerySet(ProjectRowQuerySet):
+    pass
+
+
 class AssignmentQuerySet(ProjectRowQuerySet):
     project_path = "stage__project"
 
@@ -137,6 +145,38 @@ class ExclusionQuerySet(AdminRowQuerySet):
 
 class EventQuerySet(AdminRowQuerySet):
     pass
+
+
+class StoredFileQuerySet(ProjectRowQuerySet):
+    """Whoever reads results reads the files of reports; uploads and data go to admins."""
+
+    def visible_to(self, person: Person | Any) -> Self:
+        of_reports = Q(purpose__in=["export", "chart"])
+        return self.filter(
+            by_role(person, "project", RUNNING_ROLES) | (of_reports & by_role(person, "project", READING_ROLES))
+        )
+
+    def outdated(self) -> Self:
+        return self.filter(keep_until__lte=Now())
+
+
+class ExportQuerySet(ProjectRowQuerySet):
+    """Each reader sees the exports of what that reader may see."""
+
+    def visible_to(self, person: Person | Any) -> Self:
+        for_readers = Q(is_for_admins=False)
+        return self.filter(
+            by_role(person, "project", RUNNING_ROLES) | (for_readers & by_role(person, "project", READING_ROLES))
+        )
+
+
+class RestorationQuerySet(models.QuerySet[Any]):
+    """An archive is its uploader's until it is a project, and then its members'."""
+
+    def held_by(self, person: Person | Any) -> Self:
+        if not person.is_authenticated or not person.is_active or not person.is_staff:
+            return self.none()
+        return self.filter(created_by=person)
 
 
 class ApiTokenQuerySet(models.QuerySet[Any]):

@@ -209,6 +209,14 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("skip_note", models.CharField(blank=True, max_length=500)),
+                (
+                    "shown",
+                    models.JSONField(
+                        blank=True,
+                        help_text="What this person was shown where it is not what everybody sees: order, seed.",
+                        null=True,
+                    ),
+                ),
                 ("draft", models.JSONField(blank=True, null=True)),
                 ("draft_version", models.PositiveIntegerField(default=0)),
                 (
@@ -267,6 +275,10 @@ class Migration(migrations.Migration):
                     "external_id",
                     models.CharField(help_text="Text always: 19-digit ids and leading zeros survive.", max_length=200),
                 ),
+                (
+                    "source_position",
+                    models.PositiveSmallIntegerField(blank=True, help_text="Of several written at once.", null=True),
+                ),
                 ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
                 (
                     "author",
@@ -297,6 +309,18 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.PROTECT,
                         related_name="+",
                         to="annotate.item",
+                    ),
+                ),
+                (
+                    "source",
+                    models.ForeignKey(
+                        blank=True,
+                        db_index=False,
+                        help_text="The work it was written in.",
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="children",
+                        to="annotate.assignment",
                     ),
                 ),
                 (
@@ -391,6 +415,18 @@ class Migration(migrations.Migration):
                 ("language", models.CharField(blank=True, max_length=35)),
                 ("is_current", models.BooleanField(default=True)),
                 ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "annotation",
+                    models.ForeignKey(
+                        blank=True,
+                        db_index=False,
+                        help_text="The answer that wrote it.",
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="annotate.annotation",
+                    ),
+                ),
                 (
                     "item",
                     models.ForeignKey(
@@ -581,6 +617,10 @@ class Migration(migrations.Migration):
                 ("detail", models.JSONField(blank=True, default=dict)),
                 ("at", models.DateTimeField(default=django.utils.timezone.now)),
                 (
+                    "is_restored",
+                    models.BooleanField(default=False, help_text="It came with an archive: nobody here saw it happen."),
+                ),
+                (
                     "project",
                     models.ForeignKey(
                         db_constraint=False,
@@ -588,6 +628,30 @@ class Migration(migrations.Migration):
                         null=True,
                         on_delete=django.db.models.deletion.DO_NOTHING,
                         to="annotate.project",
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
+            name="Candidate",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("content", models.JSONField()),
+                ("content_hash", models.CharField(max_length=64)),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "revision",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="candidates",
+                        to="annotate.itemrevision",
+                    ),
+                ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="candidates", to="annotate.project"
                     ),
                 ),
             ],
@@ -611,7 +675,22 @@ class Migration(migrations.Migration):
             name="Stage",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("kind", models.CharField(choices=[("label", "label"), ("answer", "answer")], max_length=20)),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[
+                            ("label", "label"),
+                            ("answer", "answer"),
+                            ("rewrite", "rewrite"),
+                            ("author", "author"),
+                            ("review", "review"),
+                            ("adjudicate", "adjudicate"),
+                            ("audit", "audit"),
+                            ("judge", "judge"),
+                        ],
+                        max_length=20,
+                    ),
+                ),
                 ("title", models.CharField(max_length=120)),
                 ("slug", models.SlugField(max_length=80)),
                 ("position", models.PositiveSmallIntegerField(default=0)),
@@ -641,7 +720,40 @@ class Migration(migrations.Migration):
                 ("is_closed_book", models.BooleanField(default=True)),
                 ("time_limit_seconds", models.PositiveIntegerField(blank=True, null=True)),
                 ("permitted_sources", models.CharField(blank=True, max_length=200)),
+                (
+                    "is_cross_group",
+                    models.BooleanField(
+                        default=False, help_text="Nobody gets an item that somebody of their own group wrote."
+                    ),
+                ),
+                (
+                    "escalate_by",
+                    models.PositiveSmallIntegerField(
+                        default=0, help_text="How many more people are asked where there is no majority; 0: nobody."
+                    ),
+                ),
+                (
+                    "escalate_times",
+                    models.PositiveSmallIntegerField(default=1, help_text="How often more people are asked at most."),
+                ),
+                (
+                    "options",
+                    models.JSONField(
+                        blank=True, default=dict, help_text="What only some kinds have; annotate/stage_options.py."
+                    ),
+                ),
                 ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "adjudicated_in",
+                    models.ForeignKey(
+                        blank=True,
+                        help_text="Where items go that have no majority in the end.",
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="adjudicates",
+                        to="annotate.stage",
+                    ),
+                ),
                 (
                     "project",
                     models.ForeignKey(
@@ -694,6 +806,48 @@ class Migration(migrations.Migration):
                 to="annotate.stage",
             ),
         ),
+        migrations.CreateModel(
+            name="Feed",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "rule",
+                    models.CharField(
+                        choices=[
+                            ("every", "every answer"),
+                            ("complete", "items that have all their answers"),
+                            ("decided", "items with a majority, or adjudicated"),
+                        ],
+                        default="every",
+                        max_length=10,
+                    ),
+                ),
+                (
+                    "recipe",
+                    models.JSONField(
+                        blank=True,
+                        default=dict,
+                        help_text="How a new item is made of an answer; empty: the item itself goes on.",
+                    ),
+                ),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "source",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="feeds",
+                        to="annotate.stage",
+                    ),
+                ),
+                (
+                    "target",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="fed_by", to="annotate.stage"
+                    ),
+                ),
+            ],
+        ),
         migrations.AddField(
             model_name="assignment",
             name="stage",
@@ -710,6 +864,16 @@ class Migration(migrations.Migration):
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("rank", models.PositiveIntegerField()),
                 ("language", models.CharField(blank=True, max_length=35)),
+                (
+                    "author_group",
+                    models.CharField(
+                        blank=True,
+                        db_default="",
+                        default="",
+                        help_text="In a cross-check: whom it is kept from.",
+                        max_length=8,
+                    ),
+                ),
                 ("wanted", models.PositiveIntegerField()),
                 ("active", models.PositiveIntegerField(default=0)),
                 ("done", models.PositiveIntegerField(default=0)),
@@ -737,11 +901,33 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 (
+                    "candidate",
+                    models.ForeignKey(
+                        blank=True,
+                        db_index=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="stage_items",
+                        to="annotate.candidate",
+                    ),
+                ),
+                (
                     "revision",
                     models.ForeignKey(
                         on_delete=django.db.models.deletion.PROTECT,
                         related_name="stage_items",
                         to="annotate.itemrevision",
+                    ),
+                ),
+                (
+                    "source",
+                    models.ForeignKey(
+                        blank=True,
+                        db_index=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="followers",
+                        to="annotate.stageitem",
                     ),
                 ),
                 (
@@ -790,6 +976,18 @@ class Migration(migrations.Migration):
                 ),
                 ("round", models.PositiveSmallIntegerField(default=1)),
                 ("computed_at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "adjudication",
+                    models.ForeignKey(
+                        blank=True,
+                        db_index=False,
+                        help_text="The adjudicator's answer that decided.",
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="annotate.annotation",
+                    ),
+                ),
                 (
                     "stage_item",
                     models.ForeignKey(
@@ -852,7 +1050,13 @@ class Migration(migrations.Migration):
                 (
                     "purpose",
                     models.CharField(
-                        choices=[("upload", "upload"), ("export", "export"), ("chart", "chart")], max_length=10
+                        choices=[
+                            ("upload", "upload"),
+                            ("export", "file of a report"),
+                            ("chart", "chart"),
+                            ("data", "data of the project"),
+                        ],
+                        max_length=10,
                     ),
                 ),
                 ("file", models.FileField(max_length=300, upload_to="")),
@@ -861,14 +1065,100 @@ class Migration(migrations.Migration):
                 ("n_bytes", models.BigIntegerField()),
                 ("sha256", models.CharField(max_length=64)),
                 ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
-                ("keep_until", models.DateTimeField(blank=True, null=True)),
+                (
+                    "keep_until",
+                    models.DateTimeField(blank=True, help_text="Then the scheduler has it removed.", null=True),
+                ),
                 (
                     "project",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="files", to="annotate.project"
+                        help_text="Empty for an archive whose project does not exist yet.",
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="files",
+                        to="annotate.project",
                     ),
                 ),
             ],
+        ),
+        migrations.CreateModel(
+            name="Restoration",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("draft", "draft"),
+                            ("waiting", "waiting"),
+                            ("running", "running"),
+                            ("paused", "paused"),
+                            ("done", "done"),
+                            ("failed", "failed"),
+                            ("cancelled", "cancelled"),
+                        ],
+                        default="waiting",
+                        max_length=10,
+                    ),
+                ),
+                ("due_at", models.DateTimeField(blank=True, default=django.utils.timezone.now, null=True)),
+                ("claim_token", models.CharField(blank=True, max_length=32)),
+                ("heartbeat_at", models.DateTimeField(blank=True, null=True)),
+                ("attempts", models.PositiveSmallIntegerField(default=0)),
+                ("n_done", models.PositiveIntegerField(default=0)),
+                ("n_total", models.PositiveIntegerField(blank=True, null=True)),
+                ("error", models.CharField(blank=True, max_length=500)),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("started_at", models.DateTimeField(blank=True, null=True)),
+                ("finished_at", models.DateTimeField(blank=True, null=True)),
+                ("name", models.CharField(help_text="Of the archive, as its owner knows it.", max_length=200)),
+                (
+                    "slug",
+                    models.CharField(
+                        blank=True, help_text="The new project's address; empty: the archived one.", max_length=80
+                    ),
+                ),
+                (
+                    "joins_people",
+                    models.BooleanField(
+                        default=False,
+                        help_text="Pseudonyms that can sign in here mean the same people; else they are refused.",
+                    ),
+                ),
+                ("report", models.JSONField(default=dict, help_text="What was restored, or what is wrong and where.")),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="annotate.project",
+                    ),
+                ),
+                (
+                    "source",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="annotate.storedfile",
+                    ),
+                ),
+            ],
+            options={
+                "abstract": False,
+            },
         ),
         migrations.CreateModel(
             name="ImportJob",
@@ -965,6 +1255,86 @@ class Migration(migrations.Migration):
                 "abstract": False,
             },
         ),
+        migrations.CreateModel(
+            name="Export",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("draft", "draft"),
+                            ("waiting", "waiting"),
+                            ("running", "running"),
+                            ("paused", "paused"),
+                            ("done", "done"),
+                            ("failed", "failed"),
+                            ("cancelled", "cancelled"),
+                        ],
+                        default="waiting",
+                        max_length=10,
+                    ),
+                ),
+                ("due_at", models.DateTimeField(blank=True, default=django.utils.timezone.now, null=True)),
+                ("claim_token", models.CharField(blank=True, max_length=32)),
+                ("heartbeat_at", models.DateTimeField(blank=True, null=True)),
+                ("attempts", models.PositiveSmallIntegerField(default=0)),
+                ("n_done", models.PositiveIntegerField(default=0)),
+                ("n_total", models.PositiveIntegerField(blank=True, null=True)),
+                ("error", models.CharField(blank=True, max_length=500)),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("started_at", models.DateTimeField(blank=True, null=True)),
+                ("finished_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "kind",
+                    models.CharField(
+                        help_text="Of annotate/services/exporting/kinds.py, such as answers.", max_length=40
+                    ),
+                ),
+                (
+                    "format",
+                    models.CharField(help_text="exact, spreadsheet, xlsx, jsonl; an archive is a zip.", max_length=12),
+                ),
+                (
+                    "is_for_admins",
+                    models.BooleanField(
+                        help_text="It shows what readers of results do not see: whose answer is whose."
+                    ),
+                ),
+                (
+                    "report",
+                    models.JSONField(default=dict, help_text="Rows, sheets, and what the format could not hold."),
+                ),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="exports", to="annotate.project"
+                    ),
+                ),
+                (
+                    "file",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="annotate.storedfile",
+                    ),
+                ),
+            ],
+            options={
+                "abstract": False,
+            },
+        ),
         migrations.AddConstraint(
             model_name="person",
             constraint=models.CheckConstraint(
@@ -1020,6 +1390,14 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name="item",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("source__isnull", False)),
+                fields=("source", "source_position"),
+                name="item_once_of_source",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="item",
             constraint=models.CheckConstraint(
                 condition=models.Q(("external_id", ""), _negated=True), name="item_external_id_given"
             ),
@@ -1042,6 +1420,10 @@ class Migration(migrations.Migration):
             index=models.Index(fields=["project", "at"], name="event_by_project"),
         ),
         migrations.AddConstraint(
+            model_name="candidate",
+            constraint=models.UniqueConstraint(fields=("revision", "content_hash"), name="candidate_once"),
+        ),
+        migrations.AddConstraint(
             model_name="stage",
             constraint=models.UniqueConstraint(fields=("project", "slug"), name="stage_slug_once"),
         ),
@@ -1056,6 +1438,17 @@ class Migration(migrations.Migration):
             ),
         ),
         migrations.AddConstraint(
+            model_name="stage",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("adjudicated_in__isnull", True),
+                    models.Q(("adjudicated_in", models.F("id")), _negated=True),
+                    _connector="OR",
+                ),
+                name="stage_not_its_own_judge",
+            ),
+        ),
+        migrations.AddConstraint(
             model_name="participation",
             constraint=models.UniqueConstraint(fields=("stage", "person"), name="participation_once"),
         ),
@@ -1063,6 +1456,16 @@ class Migration(migrations.Migration):
             model_name="guidelineversion",
             constraint=models.UniqueConstraint(
                 fields=("project", "stage", "number"), name="guideline_number_once", nulls_distinct=False
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="feed",
+            constraint=models.UniqueConstraint(fields=("source", "target"), name="feed_once"),
+        ),
+        migrations.AddConstraint(
+            model_name="feed",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("source", models.F("target")), _negated=True), name="feed_leads_elsewhere"
             ),
         ),
         migrations.AddIndex(
@@ -1085,7 +1488,27 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name="stageitem",
-            constraint=models.UniqueConstraint(fields=("stage", "revision"), name="stage_item_once"),
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("candidate__isnull", True), ("source__isnull", True)),
+                fields=("stage", "revision"),
+                name="stage_item_once",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="stageitem",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("candidate__isnull", True), ("source__isnull", False)),
+                fields=("source", "stage"),
+                name="stage_item_once_of_source",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="stageitem",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("candidate__isnull", False)),
+                fields=("candidate", "stage"),
+                name="stage_item_once_of_candidate",
+            ),
         ),
         migrations.AddConstraint(
             model_name="stageitem",
@@ -1178,6 +1601,12 @@ class Migration(migrations.Migration):
             model_name="annotation",
             constraint=models.UniqueConstraint(
                 condition=models.Q(("is_current", True)), fields=("assignment",), name="annotation_one_current"
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="storedfile",
+            index=models.Index(
+                condition=models.Q(("keep_until__isnull", False)), fields=["keep_until"], name="stored_file_outdated"
             ),
         ),
     ]

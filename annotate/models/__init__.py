@@ -8,8 +8,11 @@ from .annotation import Annotation
 from .api_token import ApiToken
 from .assignment import Assignment
 from .background import BackgroundWork, DatabaseLease, ImportJob, StoredFile, WorkerHeartbeat
+from .candidate import Candidate
 from .event import Event
 from .exclusion import Exclusion
+from .export import Export, Restoration
+from .feed import Feed
 from .item import Gold, Item, ItemKey, ItemRevision, ItemSet, ItemSetEntry
 from .person import Invite, Person, SignInFailure
 from .project import GuidelineVersion, Membership, Project
@@ -21,9 +24,12 @@ __all__ = [
     "ApiToken",
     "Assignment",
     "BackgroundWork",
+    "Candidate",
     "DatabaseLease",
     "Event",
     "Exclusion",
+    "Export",
+    "Feed",
     "Gold",
     "GuidelineVersion",
     "ImportJob",
@@ -38,6 +44,7 @@ __all__ = [
     "Person",
     "Project",
     "Resolution",
+    "Restoration",
     "SignInFailure",
     "Stage",
     "StageItem",

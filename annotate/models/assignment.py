@@ -48,6 +48,9 @@ class Assignment(models.Model):
     finished_at = models.DateTimeField(null=True, blank=True)
     skip_reason = models.CharField(max_length=20, choices=SkipReason.choices, blank=True)
     skip_note = models.CharField(max_length=500, blank=True)
+    shown = models.JSONField(
+        null=True, blank=True, help_text="What this person was shown where it is not what everybody sees: order, seed."
+    )
     draft = models.JSONField(null=True, blank=True)
     draft_version = models.PositiveIntegerField(default=0)
 

@@ -4,7 +4,7 @@ from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
-from annotate.querysets import AdminRowQuerySet, ProjectRowQuerySet
+from annotate.querysets import AdminRowQuerySet, StoredFileQuerySet
 
 
 class BackgroundWork(models.Model):
@@ -44,10 +44,17 @@ class StoredFile(models.Model):
 
     class Purpose(models.TextChoices):
         UPLOAD = "upload", "upload"
-        EXPORT = "export", "export"
+        EXPORT = "export", "file of a report"
         CHART = "chart", "chart"
+        DATA = "data", "data of the project"
 
-    project = models.ForeignKey("annotate.Project", on_delete=models.CASCADE, related_name="files")
+    project = models.ForeignKey(
+        "annotate.Project",
+        on_delete=models.CASCADE,
+        null=True,
+        related_name="files",
+        help_text="Empty for an archive whose project does not exist yet.",
+    )
     purpose = models.CharField(max_length=10, choices=Purpose.choices)
     file = models.FileField(max_length=300)
     name = models.CharField(max_length=200, help_text="As its owner knows it.")
@@ -55,9 +62,16 @@ class StoredFile(models.Model):
     n_bytes = models.BigIntegerField()
     sha256 = models.CharField(max_length=64)
     created_at = models.DateTimeField(default=timezone.now)
-    keep_until = models.DateTimeField(null=True, blank=True)
+    keep_until = models.DateTimeField(null=True, blank=True, help_text="Then the scheduler has it removed.")
 
-    objects = ProjectRowQuerySet.as_manager()
+    objects = StoredFileQuerySet.as_manager()
+
+    class Meta:
+        indexes = [
+            models.Index(
+                fields=["keep_until"], condition=models.Q(keep_until__isnull=False), name="stored_file_outdated"
+            )
+        ]
 
     def __str__(self) -> str:
         return self.name

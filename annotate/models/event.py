@@ -16,6 +16,7 @@ class Event(models.Model):
     subject_id = models.BigIntegerField(null=True)
     detail = models.JSONField(default=dict, blank=True)
     at = models.DateTimeField(default=timezone.now)
+    is_restored = models.BooleanField(default=False, help_text="It came with an archive: nobody here saw it happen.")
 
     objects = EventQuerySet.as_manager()
 

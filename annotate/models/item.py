@@ -23,6 +23,16 @@ class Item(models.Model):
     author = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, blank=True, related_name="+"
     )
+    source = models.ForeignKey(
+        "annotate.Assignment",
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="children",
+        db_index=False,
+        help_text="The work it was written in.",
+    )
+    source_position = models.PositiveSmallIntegerField(null=True, blank=True, help_text="Of several written at once.")
     created_at = models.DateTimeField(default=timezone.now)
 
     objects = ProjectRowQuerySet.as_manager()
@@ -30,6 +40,9 @@ class Item(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["project", "external_id"], name="item_external_id_once"),
+            models.UniqueConstraint(
+                fields=["source", "source_position"], condition=Q(source__isnull=False), name="item_once_of_source"
+            ),
             models.CheckConstraint(condition=~Q(external_id=""), name="item_external_id_given"),
         ]
 
@@ -45,6 +58,15 @@ class ItemRevision(models.Model):
     content = models.JSONField()
     content_hash = models.CharField(max_length=64, help_text="SHA-256 of the content alone.")
     language = models.CharField(max_length=35, blank=True)
+    annotation = models.ForeignKey(
+        "annotate.Annotation",
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="+",
+        db_index=False,
+        help_text="The answer that wrote it.",
+    )
     is_current = models.BooleanField(default=True)
     created_at = models.DateTimeField(default=timezone.now)
 

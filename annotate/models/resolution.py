@@ -29,6 +29,15 @@ class Resolution(models.Model):
     n_votes = models.PositiveIntegerField(default=0)
     margin = models.PositiveIntegerField(default=0, help_text="Votes of the first minus votes of the second.")
     round = models.PositiveSmallIntegerField(default=1)
+    adjudication = models.ForeignKey(
+        "annotate.Annotation",
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="+",
+        db_index=False,
+        help_text="The adjudicator's answer that decided.",
+    )
     computed_at = models.DateTimeField(default=timezone.now)
 
     objects = ResolutionQuerySet.as_manager()

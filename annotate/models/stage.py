@@ -11,6 +11,12 @@ class Stage(models.Model):
     class Kind(models.TextChoices):
         LABEL = "label", "label"
         ANSWER = "answer", "answer"
+        REWRITE = "rewrite", "rewrite"
+        AUTHOR = "author", "author"
+        REVIEW = "review", "review"
+        ADJUDICATE = "adjudicate", "adjudicate"
+        AUDIT = "audit", "audit"
+        JUDGE = "judge", "judge"
 
     class State(models.TextChoices):
         DRAFT = "draft", "draft"
@@ -36,6 +42,22 @@ class Stage(models.Model):
     is_closed_book = models.BooleanField(default=True)
     time_limit_seconds = models.PositiveIntegerField(null=True, blank=True)
     permitted_sources = models.CharField(max_length=200, blank=True)
+    is_cross_group = models.BooleanField(
+        default=False, help_text="Nobody gets an item that somebody of their own group wrote."
+    )
+    escalate_by = models.PositiveSmallIntegerField(
+        default=0, help_text="How many more people are asked where there is no majority; 0: nobody."
+    )
+    escalate_times = models.PositiveSmallIntegerField(default=1, help_text="How often more people are asked at most.")
+    adjudicated_in = models.ForeignKey(
+        "self",
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="adjudicates",
+        help_text="Where items go that have no majority in the end.",
+    )
+    options = models.JSONField(default=dict, blank=True, help_text="What only some kinds have; annotate/stage_options.py.")
     created_at = models.DateTimeField(default=timezone.now)
 
     objects = StageQuerySet.as_manager()
@@ -45,6 +67,9 @@ class Stage(models.Model):
             models.UniqueConstraint(fields=["project", "slug"], name="stage_slug_once"),
             models.CheckConstraint(condition=Q(overlap__gte=1), name="stage_overlap_positive"),
             models.CheckConstraint(condition=Q(lease_minutes__gte=1), name="stage_lease_positive"),
+            models.CheckConstraint(
+                condition=Q(adjudicated_in__isnull=True) | ~Q(adjudicated_in=F("id")), name="stage_not_its_own_judge"
+            ),
         ]
 
     def __str__(self) -> str:
@@ -73,7 +98,11 @@ class StageVersion(models.Model):
 
 
 class StageItem(models.Model):
-    """One revision in one stage. `active` and `done` count the assignments that hold a slot: at most `wanted`."""
+    """One revision in one stage. `active` and `done` count the assignments that hold a slot: at most `wanted`.
+
+    source: the stage item that this one is about, such as the one whose votes are adjudicated here.
+    candidate: what is judged or audited beside the content, frozen.
+    """
 
     class State(models.TextChoices):
         OPEN = "open", "open"
@@ -85,6 +114,15 @@ class StageItem(models.Model):
     rank = models.PositiveIntegerField()
     language = models.CharField(max_length=35, blank=True)
     author = models.ForeignKey("annotate.Person", on_delete=models.PROTECT, null=True, blank=True, related_name="+")
+    author_group = models.CharField(
+        max_length=8, blank=True, default="", db_default="", help_text="In a cross-check: whom it is kept from."
+    )
+    source = models.ForeignKey(
+        "self", on_delete=models.PROTECT, null=True, blank=True, related_name="followers", db_index=False
+    )
+    candidate = models.ForeignKey(
+        "annotate.Candidate", on_delete=models.PROTECT, null=True, blank=True, related_name="stage_items", db_index=False
+    )
     wanted = models.PositiveIntegerField()
     active = models.PositiveIntegerField(default=0)
     done = models.PositiveIntegerField(default=0)
@@ -96,7 +134,20 @@ class StageItem(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["stage", "revision"], name="stage_item_once"),
+            # Three kinds of places: of an item, of what became of another place, and of a candidate.
+            models.UniqueConstraint(
+                fields=["stage", "revision"],
+                condition=Q(source__isnull=True, candidate__isnull=True),
+                name="stage_item_once",
+            ),
+            models.UniqueConstraint(
+                fields=["source", "stage"],
+                condition=Q(source__isnull=False, candidate__isnull=True),
+                name="stage_item_once_of_source",
+            ),
+            models.UniqueConstraint(
+                fields=["candidate", "stage"], condition=Q(candidate__isnull=False), name="stage_item_once_of_candidate"
+            ),
             models.UniqueConstraint(fields=["stage", "rank"], name="stage_item_rank_once"),
             models.CheckConstraint(condition=Q(active__lte=F("wanted") - F("done")), name="stage_item_within_wanted"),
         ]

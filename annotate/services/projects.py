@@ -300,7 +300,7 @@ def add_items_to_stage(*, stage: Stage, item_set: ItemSet, by: Person | None = N
     last = stage.stage_items.aggregate(last=Max("rank"))["last"]
     with connection.cursor() as cursor:
         # One statement inside the database: 20,000 rows through Python would cost most of an import's time.
-        cursor.execute(_ADD_ITEMS, [stage.pk, -1 if last is None else last, stage.overlap, item_set.pk, stage.pk])
+        cursor.execute(_ADD_ITEMS, [-1 if last is None else last, stage.overlap, stage.pk, item_set.pk, stage.pk])
         added: int = cursor.rowcount
     events.record(
         actor=by, verb="stage.items_added", subject=stage, project_id=stage.project_id, item_set=item_set.pk, n=added
@@ -310,12 +310,14 @@ def add_items_to_stage(*, stage: Stage, item_set: ItemSet, by: Person | None = N
 
 _ADD_ITEMS = f"""
 INSERT INTO {StageItem._meta.db_table}
-    (stage_id, revision_id, rank, language, author_id, wanted, active, done, round, state)
-SELECT %s, revision.id, %s + ROW_NUMBER() OVER (ORDER BY entry.position), revision.language, item.author_id,
-       %s, 0, 0, 1, 'open'
+    (stage_id, revision_id, rank, language, author_id, author_group, wanted, active, done, round, state)
+SELECT stage.id, revision.id, %s + ROW_NUMBER() OVER (ORDER BY entry.position), revision.language, item.author_id,
+       CASE WHEN stage.is_cross_group THEN COALESCE(writer."group", '') ELSE '' END, %s, 0, 0, 1, 'open'
 FROM annotate_itemsetentry entry
 JOIN annotate_itemrevision revision ON revision.id = entry.revision_id
 JOIN annotate_item item ON item.id = revision.item_id
+JOIN annotate_stage stage ON stage.id = %s
+LEFT JOIN annotate_membership writer ON writer.project_id = stage.project_id AND writer.person_id = item.author_id
 WHERE entry.item_set_id = %s AND NOT EXISTS (
     SELECT 1 FROM annotate_itemrevision known
     JOIN annotate_stageitem present ON present.revision_id = known.id AND present.stage_id = %s

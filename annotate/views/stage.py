@@ -46,7 +46,7 @@ def _stage_run_by(request: PersonRequest, slug: str, stage_slug: str) -> tuple[P
 def stage_new(request: PersonRequest, slug: str) -> HttpResponse:
     project = project_run_by(request.user, slug)
     kind = request.GET.get("kind", request.POST.get("kind"))
-    kind = kind if kind in Stage.Kind.values else Stage.Kind.LABEL
+    kind = kind if kind in FIRST_FIELDS else Stage.Kind.LABEL
     keys = content_keys(project)
     if request.method == "POST":
         form = NewStageForm(request.POST, project=project)

@@ -9,7 +9,7 @@ class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
-        ("annotate", "0001_initial"),
+        ("annotate", "0002_events_append_only"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
