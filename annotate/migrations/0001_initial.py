@@ -738,9 +738,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "options",
-                    models.JSONField(
-                        blank=True, default=dict, help_text="What only some kinds have; annotate/stage_options.py."
-                    ),
+                    models.JSONField(blank=True, default=dict, help_text="What only some kinds of stage have."),
                 ),
                 ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
                 (

@@ -57,7 +57,7 @@ class Stage(models.Model):
         related_name="adjudicates",
         help_text="Where items go that have no majority in the end.",
     )
-    options = models.JSONField(default=dict, blank=True, help_text="What only some kinds have; annotate/stage_options.py.")
+    options = models.JSONField(default=dict, blank=True, help_text="What only some kinds of stage have.")
     created_at = models.DateTimeField(default=timezone.now)
 
     objects = StageQuerySet.as_manager()
@@ -121,7 +121,12 @@ class StageItem(models.Model):
         "self", on_delete=models.PROTECT, null=True, blank=True, related_name="followers", db_index=False
     )
     candidate = models.ForeignKey(
-        "annotate.Candidate", on_delete=models.PROTECT, null=True, blank=True, related_name="stage_items", db_index=False
+        "annotate.Candidate",
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="stage_items",
+        db_index=False,
     )
     wanted = models.PositiveIntegerField()
     active = models.PositiveIntegerField(default=0)

@@ -169,8 +169,10 @@ def change_stage(
     stage.save()
     if before["overlap"] != overlap:
         stage.stage_items.all().lock_in_claim_order()
-        # Never below what is taken: progress would pass 100 %, and somebody's place would vanish under them.
-        stage.stage_items.update(wanted=Greatest(overlap, F("active") + F("done")), due_at=Now())
+        # Never below what is taken: progress would pass 100 %, and somebody's place would vanish under them. What
+        # was opened because there was no majority stays open.
+        asked = overlap + (F("round") - 1) * stage.escalate_by
+        stage.stage_items.update(wanted=Greatest(asked, F("active") + F("done")), due_at=Now())
     after = {"overlap": overlap, "lease_minutes": lease_minutes, "order": order}
     changed = {name: [before[name], value] for name, value in after.items() if before[name] != value}
     events.record(actor=by, verb="stage.changed", subject=stage, project_id=stage.project_id, **changed)

@@ -1,20 +1,25 @@
-"""Counting the votes of items whose answers changed, in the background."""
+"""Counting the votes of items whose answers changed, and what follows from them, in the background."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Any
 
 from django.db import transaction
+from django.db.models import F
 from django.db.models.functions import Now
 
 from annotate.answers import KEY_VERSION, FieldSpec, answer_keys, fields_from_json
-from annotate.models import Annotation, Resolution, StageItem, StageVersion
+from annotate.models import Annotation, Resolution, Stage, StageItem, StageVersion
 from annotate.resolution import resolve
+from annotate.services.passing_on import Counted, pass_on
 
 # Small, because whoever answers one of these items waits while they are counted.
 BATCH = 50
+# Rows that somebody else holds are not waited for while these are held.
+SOON = timedelta(seconds=2)
 
 
 def resolve_due(*, limit: int = 1_000) -> int:
@@ -33,7 +38,7 @@ def _resolve_batch(size: int) -> int:
     # Under the lock of the stage items: an answer that arrives meanwhile marks its item due when the lock is gone, so
     # no vote is missed and no older count is written over a newer one. A second worker takes other items.
     due = StageItem.objects.due().filter(due_at__lte=Now()).order_by("due_at", "pk")
-    items = list(due.select_for_update(skip_locked=True, of=("self",))[:size])
+    items = list(due.select_related("revision__item").select_for_update(skip_locked=True, of=("self",))[:size])
     if not items:
         return 0
     count_votes(items)
@@ -41,37 +46,77 @@ def _resolve_batch(size: int) -> int:
 
 
 def count_votes(items: Sequence[StageItem]) -> None:
-    """Store what the votes on these items come to; the caller holds their locks."""
+    """Store what the votes on these items come to, and what follows from them; the caller holds their locks."""
+    counted = _count(items)
     Resolution.objects.bulk_create(
-        votes_on(items),
+        [resolution for one in counted for resolution in one.resolutions if not resolution.pk],
         update_conflicts=True,
         unique_fields=["stage_item", "field"],
         update_fields=[
-            "status", "answer", "answer_key", "key_version", "counts", "n_votes", "margin", "round", "computed_at",
+            "status", "answer", "answer_key", "key_version", "counts", "n_votes", "margin", "round", "adjudication",
+            "computed_at",
         ],
     )  # fmt: skip
-    StageItem.objects.filter(pk__in=[item.pk for item in items]).update(due_at=None)
+    left = pass_on(counted) | _tell_sources(items)
+    StageItem.objects.filter(pk__in=[item.pk for item in items if item.pk not in left]).update(due_at=None)
+    if left:
+        StageItem.objects.filter(pk__in=left).update(due_at=Now() + SOON)
 
 
 def votes_on(items: Sequence[StageItem]) -> list[Resolution]:
-    """What the votes on these items come to, for each field that decides and was not adjudicated; nothing is stored."""
+    """What the votes on these items come to, for each field that decides; nothing is stored.
+
+    What was adjudicated outside any stage (it has a status, but no adjudicator's answer) stays and is left out.
+    """
+    return [resolution for one in _count(items) for resolution in one.resolutions if not resolution.pk]
+
+
+def _count(items: Sequence[StageItem]) -> list[Counted]:
     forms = _Forms()
-    answers: dict[int, list[Annotation]] = defaultdict(list)
-    counted = Annotation.objects.counted().filter(assignment__stage_item__in=items)
-    for annotation in counted.select_related("assignment").order_by("assignment__finished_at", "pk"):
-        answers[annotation.assignment.stage_item_id].append(annotation)
-    # What an adjudicator said outranks any vote.
-    adjudicated = set(
-        Resolution.objects.filter(stage_item__in=items, status=Resolution.Status.ADJUDICATED).values_list(
-            "stage_item", "field"
+    answers = _answers_to(items, path="assignment__stage_item")
+    # An adjudicator's answer is given to a place of its own, which names the item it is about.
+    adjudications = _answers_to(items, path="assignment__stage_item__source", kind=Stage.Kind.ADJUDICATE)
+    standing = {
+        (row.stage_item_id, row.field): row
+        for row in Resolution.objects.filter(
+            stage_item__in=items, status=Resolution.Status.ADJUDICATED, adjudication=None
         )
-    )
+    }
     return [
-        resolution
+        Counted(
+            item,
+            answers[item.pk],
+            [
+                standing.get((item.pk, resolution.field), resolution)
+                for resolution in _resolutions(item, answers[item.pk], adjudications[item.pk], forms)
+            ],
+        )
         for item in items
-        for resolution in _resolutions(item, answers[item.pk], forms)
-        if (item.pk, resolution.field) not in adjudicated
     ]
+
+
+def _answers_to(items: Sequence[StageItem], *, path: str, kind: str | None = None) -> dict[int, list[Annotation]]:
+    """Counted answers by stage item, in the order in which they were given."""
+    answers: dict[int, list[Annotation]] = defaultdict(list)
+    rows = Annotation.objects.counted().filter(**{f"{path}__in": items}).annotate(about=F(path))
+    if kind is not None:
+        rows = rows.filter(assignment__stage__kind=kind)
+    for annotation in rows.select_related("assignment").order_by("assignment__finished_at", "pk"):
+        answers[annotation.about].append(annotation)
+    return answers
+
+
+def _tell_sources(items: Sequence[StageItem]) -> set[int]:
+    """Have the items counted again that were adjudicated; ids of stage items whose source somebody else holds."""
+    about = {item.source_id: item.pk for item in items if item.source_id}
+    if not about:
+        return set()
+    sources = StageItem.objects.filter(pk__in=about, stage__adjudicated_in__stage_items__in=items).order_by("pk")
+    found = set(sources.values_list("pk", flat=True))
+    # Not waited for: whoever holds a source may be waiting for one of these items.
+    free = set(sources.select_for_update(skip_locked=True, of=("self",)).values_list("pk", flat=True))
+    StageItem.objects.filter(pk__in=free).update(due_at=Now())
+    return {about[pk] for pk in found - free}
 
 
 class _Forms:
@@ -93,8 +138,10 @@ class _Forms:
         return self._current[stage_id]
 
 
-def _resolutions(item: StageItem, annotations: list[Annotation], forms: _Forms) -> list[Resolution]:
-    """One for each field that decides; `annotations` in the order in which they were given."""
+def _resolutions(
+    item: StageItem, annotations: list[Annotation], adjudications: list[Annotation], forms: _Forms
+) -> list[Resolution]:
+    """One for each field that decides: an adjudicator's word outranks any vote."""
     # Each answer is read with the form its author saw.
     keys = [answer_keys(forms.of_version(one.stage_version_id), one.answer) for one in annotations]
     resolutions = []
@@ -102,21 +149,25 @@ def _resolutions(item: StageItem, annotations: list[Annotation], forms: _Forms) 
         if not field.decides:
             continue
         outcome = resolve([each.get(field.name) for each in keys])
-        resolutions.append(
-            Resolution(
-                stage_item=item,
-                field=field.name,
-                status=outcome.status.value,
-                answer=_first_with_key(field.name, outcome.key, annotations, keys),
-                answer_key=outcome.key,
-                key_version=KEY_VERSION,
-                counts=[list(pair) for pair in outcome.counts],
-                n_votes=outcome.votes,
-                margin=outcome.margin,
-                round=item.round,
-                computed_at=Now(),
-            )
+        resolution = Resolution(
+            stage_item=item,
+            field=field.name,
+            status=outcome.status.value,
+            answer=_first_with_key(field.name, outcome.key, annotations, keys),
+            answer_key=outcome.key,
+            key_version=KEY_VERSION,
+            counts=[list(pair) for pair in outcome.counts],
+            n_votes=outcome.votes,
+            margin=outcome.margin,
+            round=item.round,
+            computed_at=Now(),
         )
+        for adjudication in adjudications:
+            value = adjudication.answer.get(field.name)
+            if value is not None:
+                resolution.status, resolution.adjudication = Resolution.Status.ADJUDICATED, adjudication
+                resolution.answer, resolution.answer_key = value, answer_keys([field], {field.name: value})[field.name]
+        resolutions.append(resolution)
     return resolutions
 
 
