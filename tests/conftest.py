@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -90,8 +91,12 @@ def in_ci() -> bool:
 
 @pytest.fixture(autouse=True)
 def _nothing_is_remembered() -> None:
-    """The cache outlives the transaction that is rolled back, and on SQLite the next test's rows get the same ids."""
+    """The cache outlives the transaction that is rolled back, and on SQLite the next test's rows get the same ids.
+
+    The csv module keeps the largest limit that any test has asked for.
+    """
     cache.clear()
+    csv.field_size_limit(131_072)
 
 
 @pytest.fixture(autouse=True, scope="session")
