@@ -48,12 +48,12 @@ MAX_UPLOAD_BYTES = _values["GOLDPANEL_MAX_UPLOAD_BYTES"]
 LEASE_MINUTES = _values["GOLDPANEL_LEASE_MINUTES"]
 IDLE_SECONDS = _values["GOLDPANEL_IDLE_SECONDS"]
 CLAIM_SECONDS = _values["GOLDPANEL_CLAIM_SECONDS"]
+EXPORT_DAYS = _values["GOLDPANEL_EXPORT_DAYS"]
 
 # Each line is paid by every request (docs/performance.md): add one only for what a view cannot do itself.
 INSTALLED_APPS = [
     "django.contrib.auth",
     "django.contrib.contenttypes",
-    "django.contrib.sessions",
     "django.contrib.messages",
     "django.contrib.staticfiles",
     "django_htmx",
@@ -71,7 +71,7 @@ MIDDLEWARE = [
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
-    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "annotate.sessions.PersonMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
@@ -163,7 +163,7 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
-SESSION_ENGINE = "django.contrib.sessions.backends.db"
+SESSION_ENGINE = "annotate.sessions"
 SESSION_COOKIE_AGE = _values["GOLDPANEL_SESSION_HOURS"] * 3600
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"

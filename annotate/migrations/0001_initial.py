@@ -1,11 +1,10 @@
+import annotate.models.assignment
+import annotate.models.person
 import django.db.models.deletion
 import django.db.models.expressions
 import django.utils.timezone
 from django.conf import settings
 from django.db import migrations, models
-
-import annotate.models.assignment
-import annotate.models.person
 
 
 class Migration(migrations.Migration):
@@ -655,6 +654,31 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+        ),
+        migrations.CreateModel(
+            name="Session",
+            fields=[
+                (
+                    "session_key",
+                    models.CharField(max_length=40, primary_key=True, serialize=False, verbose_name="session key"),
+                ),
+                ("session_data", models.TextField(verbose_name="session data")),
+                ("expire_date", models.DateTimeField(db_index=True, verbose_name="expire date")),
+                (
+                    "person",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+            ],
+            options={
+                "verbose_name": "session",
+                "verbose_name_plural": "sessions",
+                "abstract": False,
+            },
         ),
         migrations.CreateModel(
             name="SignInFailure",

@@ -17,6 +17,7 @@ from .item import Gold, Item, ItemKey, ItemRevision, ItemSet, ItemSetEntry
 from .person import Invite, Person, SignInFailure
 from .project import GuidelineVersion, Membership, Project
 from .resolution import Resolution
+from .session import Session
 from .stage import Participation, Stage, StageItem, StageVersion
 
 __all__ = [
@@ -45,6 +46,7 @@ __all__ = [
     "Project",
     "Resolution",
     "Restoration",
+    "Session",
     "SignInFailure",
     "Stage",
     "StageItem",

@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 
 import pytest
-from django.contrib.sessions.models import Session
 from django.urls import reverse
 from playwright.sync_api import Route, expect
 
-from annotate.models import Annotation, Assignment
+from annotate.models import Annotation, Assignment, Session
 from annotate.services import people
 from tests.browser.queues import COLD, LARGE, SALTY, answers_of, make_queue
 from tests.browser.visitors import Worker
