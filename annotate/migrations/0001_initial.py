@@ -229,6 +229,75 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.CreateModel(
+            name="ImportJob",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("draft", "draft"),
+                            ("waiting", "waiting"),
+                            ("running", "running"),
+                            ("paused", "paused"),
+                            ("done", "done"),
+                            ("failed", "failed"),
+                            ("cancelled", "cancelled"),
+                        ],
+                        default="waiting",
+                        max_length=10,
+                    ),
+                ),
+                ("due_at", models.DateTimeField(blank=True, default=django.utils.timezone.now, null=True)),
+                ("claim_token", models.CharField(blank=True, max_length=32)),
+                ("heartbeat_at", models.DateTimeField(blank=True, null=True)),
+                ("attempts", models.PositiveSmallIntegerField(default=0)),
+                ("n_done", models.PositiveIntegerField(default=0)),
+                ("n_total", models.PositiveIntegerField(blank=True, null=True)),
+                ("error", models.CharField(blank=True, max_length=500)),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("started_at", models.DateTimeField(blank=True, null=True)),
+                ("finished_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "options",
+                    models.JSONField(default=dict, help_text="Format, encoding, delimiter: as detected or as changed."),
+                ),
+                ("mapping", models.JSONField(default=dict)),
+                (
+                    "report",
+                    models.JSONField(default=dict, help_text="What was imported, unchanged, duplicated, in conflict."),
+                ),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "item_set",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="annotate.itemset",
+                    ),
+                ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="import_jobs", to="annotate.project"
+                    ),
+                ),
+            ],
+            options={
+                "abstract": False,
+            },
+        ),
+        migrations.CreateModel(
             name="Annotation",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
@@ -239,9 +308,14 @@ class Migration(migrations.Migration):
                 ("is_flagged", models.BooleanField(default=False)),
                 (
                     "active_seconds",
-                    models.PositiveIntegerField(default=0, help_text="With focus and input; at most the wall time."),
+                    models.PositiveIntegerField(
+                        blank=True,
+                        default=0,
+                        help_text="With focus and input; at most the wall time. Null: not known.",
+                        null=True,
+                    ),
                 ),
-                ("wall_seconds", models.PositiveIntegerField(default=0)),
+                ("wall_seconds", models.PositiveIntegerField(blank=True, default=0, null=True)),
                 ("client_key", models.CharField(max_length=64)),
                 ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
                 (
@@ -262,6 +336,18 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.PROTECT,
                         related_name="+",
                         to="annotate.guidelineversion",
+                    ),
+                ),
+                (
+                    "import_job",
+                    models.ForeignKey(
+                        blank=True,
+                        db_index=False,
+                        help_text="Given elsewhere, and imported by this job.",
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="annotations",
+                        to="annotate.importjob",
                     ),
                 ),
             ],
@@ -541,6 +627,31 @@ class Migration(migrations.Migration):
                 ),
             ],
         ),
+        migrations.CreateModel(
+            name="ImportedAnnotator",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("name", models.CharField(max_length=220)),
+                (
+                    "person",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="annotate.project",
+                    ),
+                ),
+            ],
+        ),
         migrations.AddField(
             model_name="guidelineversion",
             name="project",
@@ -816,6 +927,17 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+        ),
+        migrations.AddField(
+            model_name="importjob",
+            name="stage",
+            field=models.ForeignKey(
+                blank=True,
+                null=True,
+                on_delete=django.db.models.deletion.SET_NULL,
+                related_name="+",
+                to="annotate.stage",
+            ),
         ),
         migrations.AddField(
             model_name="guidelineversion",
@@ -1182,100 +1304,23 @@ class Migration(migrations.Migration):
                 "abstract": False,
             },
         ),
-        migrations.CreateModel(
-            name="ImportJob",
-            fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                (
-                    "state",
-                    models.CharField(
-                        choices=[
-                            ("draft", "draft"),
-                            ("waiting", "waiting"),
-                            ("running", "running"),
-                            ("paused", "paused"),
-                            ("done", "done"),
-                            ("failed", "failed"),
-                            ("cancelled", "cancelled"),
-                        ],
-                        default="waiting",
-                        max_length=10,
-                    ),
-                ),
-                ("due_at", models.DateTimeField(blank=True, default=django.utils.timezone.now, null=True)),
-                ("claim_token", models.CharField(blank=True, max_length=32)),
-                ("heartbeat_at", models.DateTimeField(blank=True, null=True)),
-                ("attempts", models.PositiveSmallIntegerField(default=0)),
-                ("n_done", models.PositiveIntegerField(default=0)),
-                ("n_total", models.PositiveIntegerField(blank=True, null=True)),
-                ("error", models.CharField(blank=True, max_length=500)),
-                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
-                ("started_at", models.DateTimeField(blank=True, null=True)),
-                ("finished_at", models.DateTimeField(blank=True, null=True)),
-                (
-                    "options",
-                    models.JSONField(default=dict, help_text="Format, encoding, delimiter: as detected or as changed."),
-                ),
-                ("mapping", models.JSONField(default=dict)),
-                (
-                    "report",
-                    models.JSONField(default=dict, help_text="What was imported, unchanged, duplicated, in conflict."),
-                ),
-                (
-                    "created_by",
-                    models.ForeignKey(
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "item_set",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.SET_NULL,
-                        related_name="+",
-                        to="annotate.itemset",
-                    ),
-                ),
-                (
-                    "project",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="import_jobs", to="annotate.project"
-                    ),
-                ),
-                (
-                    "stage",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.SET_NULL,
-                        related_name="+",
-                        to="annotate.stage",
-                    ),
-                ),
-                (
-                    "joined",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to="annotate.storedfile",
-                    ),
-                ),
-                (
-                    "source",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="annotate.storedfile"
-                    ),
-                ),
-            ],
-            options={
-                "abstract": False,
-            },
+        migrations.AddField(
+            model_name="importjob",
+            name="joined",
+            field=models.ForeignKey(
+                blank=True,
+                null=True,
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="+",
+                to="annotate.storedfile",
+            ),
+        ),
+        migrations.AddField(
+            model_name="importjob",
+            name="source",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT, related_name="+", to="annotate.storedfile"
+            ),
         ),
         migrations.CreateModel(
             name="Export",
@@ -1429,6 +1474,10 @@ class Migration(migrations.Migration):
             constraint=models.CheckConstraint(
                 condition=models.Q(("uses__lte", models.F("max_uses"))), name="invite_uses_within_limit"
             ),
+        ),
+        migrations.AddConstraint(
+            model_name="importedannotator",
+            constraint=models.UniqueConstraint(fields=("project", "name"), name="imported_annotator_once"),
         ),
         migrations.AddConstraint(
             model_name="exclusion",

@@ -14,7 +14,7 @@ from .exclusion import Exclusion
 from .export import Export, Restoration
 from .feed import Feed
 from .item import Gold, Item, ItemKey, ItemRevision, ItemSet, ItemSetEntry
-from .person import Invite, Person, SignInFailure
+from .person import ImportedAnnotator, Invite, Person, SignInFailure
 from .project import GuidelineVersion, Membership, Project
 from .resolution import Resolution
 from .session import Session
@@ -34,6 +34,7 @@ __all__ = [
     "Gold",
     "GuidelineVersion",
     "ImportJob",
+    "ImportedAnnotator",
     "Invite",
     "Item",
     "ItemKey",

@@ -27,8 +27,19 @@ class Annotation(models.Model):
     answer = models.JSONField(help_text="Field name -> value, validated against the stage version.")
     flag_note = models.CharField(max_length=500, blank=True)
     is_flagged = models.BooleanField(default=False)
-    active_seconds = models.PositiveIntegerField(default=0, help_text="With focus and input; at most the wall time.")
-    wall_seconds = models.PositiveIntegerField(default=0)
+    active_seconds = models.PositiveIntegerField(
+        null=True, blank=True, default=0, help_text="With focus and input; at most the wall time. Null: not known."
+    )
+    wall_seconds = models.PositiveIntegerField(null=True, blank=True, default=0)
+    import_job = models.ForeignKey(
+        "annotate.ImportJob",
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="annotations",
+        db_index=False,
+        help_text="Given elsewhere, and imported by this job.",
+    )
     client_key = models.CharField(max_length=64)
     created_at = models.DateTimeField(default=timezone.now)
 

@@ -67,6 +67,24 @@ class Person(AbstractBaseUser, PermissionsMixin):
         return self.username or self.pseudonym
 
 
+class ImportedAnnotator(models.Model):
+    """Whom a name in imported files stands for, so that a second file finds the same person. Erasure removes it."""
+
+    project = models.ForeignKey("annotate.Project", on_delete=models.CASCADE, related_name="+", db_index=False)
+    name = models.CharField(max_length=220)
+    person = models.ForeignKey(Person, on_delete=models.PROTECT, related_name="+", db_index=False)
+
+    objects = AdminRowQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["project", "name"], name="imported_annotator_once"),
+        ]
+
+    def __str__(self) -> str:
+        return self.person.pseudonym
+
+
 class Invite(models.Model):
     """A link that makes its bearer a member: hashed, expiring, revocable, taken a limited number of times."""
 
