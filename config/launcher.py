@@ -93,8 +93,8 @@ def _run_demo(options: argparse.Namespace) -> int:
         processes.start("scheduler", scheduler_command())
         if local_model.is_installed():
             processes.start("model", model_command(model_port), needed=False)
-        if not _wait_for_page(f"{address}/", processes):
-            _report_death(processes, "web")
+        if failed := _wait_for_page(f"{address}/", processes):
+            _report_death(processes, failed)
             return 1
         if options.headless or options.with_answers:
             # Sample people are not let loose on what somebody tries by hand.
@@ -115,7 +115,8 @@ def _run_demo(options: argparse.Namespace) -> int:
 def _play(processes: Processes, address: str, out: Path, *extra: str) -> int:
     """The whole job by sample people and baselines, told on our output; the exit code of the command."""
     log_folder, processes.log_folder = processes.log_folder, None
-    processes.start("headless", [*MANAGE, "demo_headless", "--base-url", address, "--out", str(out.resolve()), *extra])
+    command = [*MANAGE, "demo_headless", "--base-url", address, "--out", str(out.resolve()), *extra]
+    processes.start("headless", command, supervised=False)
     processes.log_folder = log_folder
     code = _watch(processes, until="headless")
     processes.children.pop("headless", None)
@@ -134,6 +135,7 @@ def serve(arguments: list[str]) -> int:
 
 
 def _serve(values: Mapping[str, Any], *, web_only: bool) -> int:
+    _refuse_taken_port(values["GOLDPANEL_HOST"], values["GOLDPANEL_PORT"])
     with _ended_by_signals(), Processes(os.environ) as processes:
         _set_up_django()
         _migrate_if_needed()
@@ -146,7 +148,11 @@ def _serve(values: Mapping[str, Any], *, web_only: bool) -> int:
             processes.start("worker", worker_command(values["GOLDPANEL_WORKER_PROCESSES"]))
             processes.start("scheduler", scheduler_command())
             _start_local_model(values["GOLDPANEL_LOCAL_MODEL_PORT"], processes)
-        address = f"http://{values['GOLDPANEL_HOST']}:{values['GOLDPANEL_PORT']}"
+        address = f"http://{_in_address(values['GOLDPANEL_HOST'])}:{values['GOLDPANEL_PORT']}"
+        hosts = values["GOLDPANEL_ALLOWED_HOSTS"] or [_in_address(values["GOLDPANEL_HOST"])]
+        if failed := _wait_for_page(f"{address}/health/live/", processes, host=hosts[0].lstrip(".")):
+            _report_death(processes, failed)
+            return 1
         print(f"Goldpanel serves {address}; stop it with Ctrl-C.", flush=True)
         return _watch(processes)
 
@@ -287,45 +293,67 @@ def _ended_by_signals() -> Iterator[None]:
 
 
 def _watch(processes: Processes, until: str | None = None) -> int:
-    """Wait for a child to end: its exit code if it is the awaited one; any other ending is told, and a failure unless
-    the others can do without it."""
+    """Keep the children running until the awaited one ends: its exit code. A failure if one cannot be started."""
     while True:
-        name = processes.ended()
-        if name is None:
-            time.sleep(0.1)
-        elif name in processes.optional:
-            _report_death(processes, name)
-        elif name == until:
-            return processes.children[name].returncode
-        else:
+        if until is not None and (code := processes.children[until].process.poll()) is not None:
+            return code
+        if (name := processes.look_after()) is not None:
             _report_death(processes, name)
             return 1
+        time.sleep(0.1)
 
 
 def _report_death(processes: Processes, name: str) -> None:
-    code = processes.children[name].poll()
-    what = "did not answer in time" if code is None else f"ended by itself (exit code {code})"
-    then = "the others go on without it" if name in processes.optional else "everything is stopped"
-    print(f"The {name} process {what}; {then}.\n{processes.last_words(name)}", file=sys.stderr)
+    child = processes.children[name]
+    what = "did not answer in time" if child.process.poll() is None else f"ended by itself ({child.ending()})"
+    print(f"The {name} process {what}; everything is stopped.\n{processes.last_words(name)}", file=sys.stderr)
 
 
 def _all_logs(folder: Path) -> str:
     return "\n".join(f"--- {path.name}\n{path.read_text(errors='replace')[-4000:]}" for path in folder.glob("*.log"))
 
 
-def _wait_for_page(address: str, processes: Processes, seconds: float = 60) -> bool:
-    """Whether the page answered: anything but a server error, redirects to the sign-in page included."""
+def _wait_for_page(address: str, processes: Processes, *, host: str = "127.0.0.1", seconds: float = 60) -> str | None:
+    """Wait until the page of this host answers: anything but a server error, redirects to the sign-in page included.
+
+    Returns the name of the child that keeps it from doing so, if it never does.
+    """
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    request = urllib.request.Request(address, headers={"Host": host})
     deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline and processes.children["web"].poll() is None:
+    while time.monotonic() < deadline:
+        if (name := processes.look_after()) is not None:
+            return name
         try:
-            with opener.open(address, timeout=5):
-                return True
+            with opener.open(request, timeout=5):
+                break
         except urllib.error.HTTPError as answer:
-            return answer.code < 500
+            if answer.code >= 500:
+                return "web"
+            break
         except OSError:
             time.sleep(0.05)
-    return False
+    else:
+        return "web"
+    processes.children["web"].has_started = True
+    return None
+
+
+def _refuse_taken_port(host: str, port: int) -> None:
+    """Raises SettingsInvalid: somebody else's server would answer in our place, and ours say nothing of it."""
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        socket.create_server((host, port), family=family).close()
+    except OSError as problem:
+        raise SettingsInvalid(
+            [f"GOLDPANEL_PORT: cannot listen on {_in_address(host)}:{port}: {problem.strerror}"]
+        ) from problem
+
+
+def _in_address(host: str) -> str:
+    """An IP address as it stands in a URL: where all are listened on, this machine's own."""
+    own = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+    return f"[{own}]" if ":" in own else own
 
 
 def _free_port(wanted: int) -> int:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
+import logging
 import os
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -17,9 +18,17 @@ from typing import Any, Self
 from config.env import PROJECT
 from config.logs import format_of
 
+logger = logging.getLogger(__name__)
+
 # A request takes milliseconds and a running chunk of model calls may take minutes: whoever is not done after this is
 # killed, which loses at most the calls in flight (the rows say what is left).
 PATIENCE_SECONDS = 8.0
+
+# A child that ended by itself is started again after a pause that doubles from time to time, and is short again once the
+# child has lived for a while.
+FIRST_PAUSE, LONGEST_PAUSE, HEALTHY_SECONDS = 1.0, 60.0, 60.0
+# One that gives up of its own accord before that has never started: what is wrong does not heal by trying again.
+STARTED_SECONDS = 10.0
 
 MANAGE = [sys.executable, str(PROJECT / "manage.py")]
 
@@ -58,19 +67,45 @@ def scheduler_command() -> list[str]:
 
 
 @dataclass
+class Child:
+    """A process, and how it is started again.
+
+    needed: whether the others are of no use where it cannot be started. supervised: whether it is to run for ever.
+    again_at: when it is started again, on the monotonic clock; None while it runs.
+    """
+
+    process: subprocess.Popen[bytes]
+    command: Sequence[str]
+    environment: Mapping[str, str]
+    needed: bool
+    supervised: bool
+    begun_at: float = field(default_factory=time.monotonic)
+    has_started: bool = False
+    pause: float = FIRST_PAUSE
+    again_at: float | None = None
+
+    def gave_up(self) -> bool:
+        """It ended of its own accord before it had started; a kill from outside says nothing about the child."""
+        killed = self.process.returncode in (-signal.SIGKILL, -signal.SIGTERM)
+        return not (self.has_started or killed or time.monotonic() - self.begun_at >= STARTED_SECONDS)
+
+    def ending(self) -> str:
+        code = self.process.returncode
+        return f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
+
+
+@dataclass
 class Processes:
     """Children of this process, each in a session of its own, stopped together however this process ends.
 
     Ctrl-C in a terminal reaches every process of its foreground group at once; in sessions of their own the children
     hear of it only from here, in order. A guard, forked before anything else runs, does the stopping when this
-    process is killed and cannot.
+    process is killed and cannot. Whoever calls `look_after` again and again keeps them running.
     """
 
     environment: Mapping[str, str]
     log_folder: Path | None = None
-    children: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
-    optional: set[str] = field(default_factory=set)
-    _told: set[str] = field(default_factory=set)
+    children: dict[str, Child] = field(default_factory=dict)
     _guard: int | None = None
     _pipe: int | None = None
 
@@ -89,20 +124,69 @@ class Processes:
     ) -> None:
         self.stop()
 
-    def start(self, name: str, command: Sequence[str], *, needed: bool = True, **environment: str) -> None:
-        """Start a child under this name; its output goes to `<log_folder>/<name>.log`, or where ours goes.
+    def start(
+        self, name: str, command: Sequence[str], *, needed: bool = True, supervised: bool = True, **environment: str
+    ) -> None:
+        """Start a child under this name; its output goes to `<log_folder>/<name>.log`, or where ours goes."""
+        everything = {**self.environment, **environment}
+        process = self._spawn(name, command, everything, os.O_TRUNC)
+        self.children[name] = Child(process, command, everything, needed=needed, supervised=supervised)
 
-        needed: whether the others are of no use without it.
-        """
+    def look_after(self) -> str | None:
+        """Start again, after its pause, whatever has ended by itself; the name of a needed child that cannot start."""
+        for name, child in self.children.items():
+            if not child.supervised:
+                continue
+            if child.again_at is None:
+                if child.process.poll() is not None and self._has_ended(name, child):
+                    return name
+            elif time.monotonic() >= child.again_at:
+                self._start_again(name, child)
+        return None
+
+    def _has_ended(self, name: str, child: Child) -> bool:
+        """Plan its next start; True if it is of no use to try again and to go on without it."""
+        self._forget(child)
+        if child.gave_up():
+            child.supervised = False
+            if child.needed:
+                return True
+            words = self.last_words(name)
+            logger.warning("The %s process ended by itself (%s); the others go on without it.", name, child.ending())
+            if words:
+                logger.warning("Its last words: %s", words)
+            return False
+        if time.monotonic() - child.begun_at >= HEALTHY_SECONDS:
+            child.pause = FIRST_PAUSE
+        self._wait_to_start(name, child, child.ending())
+        return False
+
+    def _wait_to_start(self, name: str, child: Child, because: str) -> None:
+        logger.warning("The %s process ended by itself (%s). It is started again in %g s.", name, because, child.pause)
+        child.again_at = time.monotonic() + child.pause
+        child.pause = min(2 * child.pause, LONGEST_PAUSE)
+
+    def _start_again(self, name: str, child: Child) -> None:
+        try:
+            # Its log goes on where it was: the last words of the one before say why it ended.
+            child.process = self._spawn(name, child.command, child.environment, os.O_APPEND)
+        except OSError as problem:
+            self._wait_to_start(name, child, f"no start: {problem.strerror}")
+            return
+        child.begun_at, child.again_at, child.has_started = time.monotonic(), None, True
+
+    def _spawn(
+        self, name: str, command: Sequence[str], environment: Mapping[str, str], how: int
+    ) -> subprocess.Popen[bytes]:
         log = None
         if self.log_folder is not None:
             self.log_folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            log = os.open(self.log_path(name), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            log = os.open(self.log_path(name), os.O_WRONLY | os.O_CREAT | how, 0o600)
         try:
-            child = subprocess.Popen(
+            process = subprocess.Popen(
                 command,
                 cwd=PROJECT,
-                env={**self.environment, **environment},
+                env=environment,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -111,24 +195,23 @@ class Processes:
         finally:
             if log is not None:
                 os.close(log)
-        self.children[name] = child
-        if not needed:
-            self.optional.add(name)
+        self._tell_guard(f"+{process.pid}")
+        return process
+
+    def _forget(self, child: Child) -> None:
+        """Kill what the ended child left behind: its own children hold its port, and work for nobody."""
+        _signal_session(child.process.pid, signal.SIGKILL, whole=True)
+        # From now on the number may be somebody else's.
+        self._tell_guard(f"-{child.process.pid}")
+
+    def _tell_guard(self, line: str) -> None:
         if self._pipe is not None:
-            os.write(self._pipe, f"{json.dumps(child.pid)}\n".encode())
+            with suppress(BrokenPipeError):
+                os.write(self._pipe, f"{line}\n".encode())
 
     def log_path(self, name: str) -> Path:
         assert self.log_folder is not None
         return self.log_folder / f"{name}.log"
-
-    def ended(self) -> str | None:
-        """The name of a child that has ended by itself, if any has; of an optional one it is said once."""
-        for name, child in self.children.items():
-            if child.poll() is not None and name not in self._told:
-                if name in self.optional:
-                    self._told.add(name)
-                return name
-        return None
 
     def last_words(self, name: str, n_lines: int = 20) -> str:
         """The end of a child's log, for the message that says it died."""
@@ -138,7 +221,7 @@ class Processes:
 
     def stop(self) -> None:
         """Ask every child to end, wait, kill what is left, and let the guard go."""
-        children = list(self.children.values())
+        children = [child.process for child in self.children.values() if child.again_at is None]
         for child in children:
             _signal_session(child.pid, signal.SIGTERM, whole=False)
         deadline = time.monotonic() + PATIENCE_SECONDS
@@ -149,7 +232,7 @@ class Processes:
             _signal_session(child.pid, signal.SIGKILL, whole=True)
             child.wait()
         if self._pipe is not None and self._guard is not None:
-            os.write(self._pipe, b"done\n")
+            self._tell_guard("done")
             os.close(self._pipe)
             os.waitpid(self._guard, 0)
             self._pipe = self._guard = None
@@ -164,10 +247,17 @@ def _guard_children(read_end: int) -> None:
     nowhere = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(nowhere, descriptor)
+    pids: list[int] = []
+    is_done = False
     with os.fdopen(read_end) as pipe:
-        lines = pipe.read().split()
-    if "done" not in lines:
-        pids = [int(line) for line in lines]
+        for line in pipe:
+            if line.startswith("+"):
+                pids.append(int(line))
+            elif line.startswith("-"):
+                pids.remove(-int(line))
+            else:
+                is_done = True
+    if not is_done:
         for pid in pids:
             _signal_session(pid, signal.SIGTERM, whole=False)
         deadline = time.monotonic() + PATIENCE_SECONDS

@@ -104,7 +104,7 @@ def test_children_and_their_children_are_stopped_together(tmp_path):
             processes.start(name, [sys.executable, "-c", FAMILY, str(tmp_path / name)])
         pids = family_of(tmp_path / "one") + family_of(tmp_path / "two")
         assert all(runs(pid) for pid in pids)
-        assert processes.ended() is None
+        assert processes.look_after() is None
     assert len(pids) == 4
     assert wait_until(lambda: not any(runs(pid) for pid in pids), 2)
 
@@ -132,11 +132,11 @@ def test_the_guard_stops_the_children_of_a_killed_launcher(tmp_path):
     assert wait_until(lambda: not any(runs(pid) for pid in pids))
 
 
-def test_a_child_that_ends_by_itself_is_noticed_with_its_last_words(tmp_path):
+def test_a_child_that_cannot_start_is_noticed_with_its_last_words(tmp_path):
     with Processes(os.environ, tmp_path) as processes:
         processes.start("web", [sys.executable, "-c", "print('the port is taken'); raise SystemExit(3)"])
-        assert wait_until(lambda: processes.ended() == "web")
-        assert processes.children["web"].returncode == 3
+        assert wait_until(lambda: processes.look_after() == "web")
+        assert processes.children["web"].ending() == "exit code 3"
         assert processes.last_words("web") == "the port is taken"
 
 

@@ -262,18 +262,18 @@ def test_install_compiles_nothing_and_says_what_it_needs(index, tmp_path):
 # As a child of the launcher
 
 
-def test_the_others_go_on_without_an_optional_child(tmp_path, capsys):
+def test_the_others_go_on_without_an_optional_child_that_cannot_start(tmp_path, caplog):
     with Processes(os.environ, tmp_path) as processes:
         processes.start("model", [sys.executable, "-c", "print('no memory'); raise SystemExit(3)"], needed=False)
-        processes.children["model"].wait()
+        processes.children["model"].process.wait()
         processes.start("job", [sys.executable, "-c", "import time; time.sleep(0.5)"])
         assert _watch(processes, until="job") == 0
-    said = capsys.readouterr().err
+    said = caplog.text
     assert said.count("The model process ended by itself (exit code 3); the others go on without it.") == 1
     assert "no memory" in said
 
 
-def test_a_child_that_is_needed_still_stops_everything(tmp_path, capsys):
+def test_a_child_that_is_needed_and_cannot_start_stops_everything(tmp_path, capsys):
     with Processes(os.environ, tmp_path) as processes:
         processes.start("web", [sys.executable, "-c", "raise SystemExit(4)"])
         processes.start("model", [sys.executable, "-c", "import time; time.sleep(60)"], needed=False)
