@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any, Self
 
 from django.db import models
 from django.db.models import F, Q
-from django.db.models.functions import Now
+from django.db.models.functions import Cast, Now
 
 if TYPE_CHECKING:
     from annotate.models import Person
 
 READING_ROLES = ("admin", "viewer", "adjudicator", "meta_reviewer")
 RUNNING_ROLES = ("admin",)
+# Roles that judge others' work: while there is such work for them, they must not know what others said of it.
+JUDGING_ROLES = ("adjudicator", "meta_reviewer")
 
 
 def by_role(person: Person | Any, path: str, roles: tuple[str, ...]) -> Q:
@@ -28,14 +30,31 @@ def by_role(person: Person | Any, path: str, roles: tuple[str, ...]) -> Q:
     )
 
 
+def reads_results(person: Person | Any, path: str) -> Q:
+    """Rows of projects whose results this person reads.
+
+    Adjudicators and meta-reviewers do while no stage that their role takes is open or paused: a meta-reviewer who
+    reads what the other one said, or which model wrote an answer, is no second opinion.
+    """
+    own = Q(pk__in=[])
+    for role in JUDGING_ROLES:
+        # As text, because the membership of a list is asked for differently in each database.
+        stages = _model("Stage").objects.annotate(taken_by=Cast("roles", models.TextField()))
+        at_work = stages.filter(
+            project=models.OuterRef(path or "pk"), state__in=["open", "paused"], taken_by__contains=f'"{role}"'
+        )
+        own |= by_role(person, path, (role,)) & ~Q(models.Exists(at_work))
+    return by_role(person, path, tuple(role for role in READING_ROLES if role not in JUDGING_ROLES)) | own
+
+
 class ProjectRowQuerySet(models.QuerySet[Any]):
     """Rows that belong to a project and are read by those who read its results, never by its annotators."""
 
     project_path = "project"
 
     def visible_to(self, person: Person | Any) -> Self:
-        """The one door to read: admins, viewers, adjudicators and meta-reviewers of the row's project."""
-        return self.filter(by_role(person, self.project_path, READING_ROLES))
+        """The one door to read: admins and viewers of the row's project, and those who judge when they have judged."""
+        return self.filter(reads_results(person, self.project_path))
 
     def run_by(self, person: Person | Any) -> Self:
         """The one door to change: admins of the row's project."""
@@ -152,9 +171,7 @@ class StoredFileQuerySet(ProjectRowQuerySet):
 
     def visible_to(self, person: Person | Any) -> Self:
         of_reports = Q(purpose__in=["export", "chart"])
-        return self.filter(
-            by_role(person, "project", RUNNING_ROLES) | (of_reports & by_role(person, "project", READING_ROLES))
-        )
+        return self.filter(by_role(person, "project", RUNNING_ROLES) | (of_reports & reads_results(person, "project")))
 
     def outdated(self) -> Self:
         return self.filter(keep_until__lte=Now())
@@ -165,9 +182,7 @@ class ExportQuerySet(ProjectRowQuerySet):
 
     def visible_to(self, person: Person | Any) -> Self:
         for_readers = Q(is_for_admins=False)
-        return self.filter(
-            by_role(person, "project", RUNNING_ROLES) | (for_readers & by_role(person, "project", READING_ROLES))
-        )
+        return self.filter(by_role(person, "project", RUNNING_ROLES) | (for_readers & reads_results(person, "project")))
 
 
 class RestorationQuerySet(models.QuerySet[Any]):
