@@ -37,10 +37,10 @@ def broker_connection() -> Connection:
 
     A worker waits for its broker as long as it takes; a request that rings waits a second, and tries once.
     """
-    options = dict(app.conf.broker_transport_options)
+    once = {"max_retries": 0, "interval_start": 0, "interval_step": 0, "interval_max": 0}
+    options = dict(app.conf.broker_transport_options) | once
     if not app.conf.broker_url.startswith("goldpanel:"):
-        options |= {"socket_timeout": 1, "socket_connect_timeout": 1, "max_retries": 0, "retry_on_timeout": False}
-        options |= {"interval_start": 0, "interval_step": 0, "interval_max": 0}
+        options |= {"socket_timeout": 1, "socket_connect_timeout": 1, "retry_on_timeout": False}
     return app.connection_for_write().clone(transport_options=options)
 
 

@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 # killed, which loses at most the calls in flight (the rows say what is left).
 PATIENCE_SECONDS = 8.0
 
-# A child that ended by itself is started again after a pause that doubles from time to time, and is short again once the
+# A child that ended by itself is started again after a pause that doubles each time, and is short again once the
 # child has lived for a while.
 FIRST_PAUSE, LONGEST_PAUSE, HEALTHY_SECONDS = 1.0, 60.0, 60.0
 # One that gives up of its own accord before that has never started: what is wrong does not heal by trying again.

@@ -151,7 +151,7 @@ def _is_there(package: str) -> bool:
     if package == "chromium":
         return not find_browser().advice
     if package == "postgresql":
-        return _postgresql_folder() is not None
+        return postgresql_folder() is not None
     if package == "redis-server":
         return shutil.which("redis-server") is not None
     command = ["dpkg-query", "--show", "--showformat=${db:Status-Status}", package]
@@ -161,7 +161,7 @@ def _is_there(package: str) -> bool:
 def start_services(stack: ExitStack, scratch: Path) -> dict[str, str] | str:
     """Addresses of a private PostgreSQL and Redis that end with the stack, or what is missing, in words."""
     missing = []
-    if _postgresql_folder() is None:
+    if postgresql_folder() is None:
         missing.append("postgresql")
     if shutil.which("redis-server") is None:
         missing.append("redis-server")
@@ -179,7 +179,7 @@ def start_services(stack: ExitStack, scratch: Path) -> dict[str, str] | str:
 @contextmanager
 def private_postgresql(scratch: Path) -> Iterator[str]:
     """The address of a PostgreSQL server of our own, in the scratch folder, on a free port of the loopback."""
-    programs = _postgresql_folder()
+    programs = postgresql_folder()
     assert programs is not None
     port = _free_port()
     with tempfile.TemporaryDirectory(prefix="goldpanel-postgresql-") as folder:
@@ -226,7 +226,7 @@ def private_redis(scratch: Path) -> Iterator[str]:
             _end(server)
 
 
-def _postgresql_folder() -> str | None:
+def postgresql_folder() -> str | None:
     """Where initdb and postgres are: Debian keeps them off the PATH, newest version last."""
     if on_path := shutil.which("initdb"):
         return str(Path(on_path).resolve().parent)

@@ -203,6 +203,21 @@ def test_a_worker_waits_for_a_broker_that_is_away(start_worker, queue, marks):
     assert wait_until(lambda: received(marks) == Counter([0, 1]))
 
 
+@pytest.mark.embedded
+def test_a_worker_that_starts_while_the_broker_is_away_waits_for_it(start_worker, queue, marks):
+    queue.rename(marks.parent / "gone")
+    queue.touch()
+    worker = start_worker()
+    time.sleep(3)  # by then it has tried once, or has not come so far and tries later
+    try:
+        assert worker.poll() is None
+    finally:
+        queue.unlink()
+        (marks.parent / "gone").rename(queue)
+    ring(leave_mark, str(marks), 1)
+    assert wait_until(lambda: received(marks) == Counter([1]))
+
+
 RING_AND_TIME = """
 import time, django
 django.setup()

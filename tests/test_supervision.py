@@ -165,7 +165,7 @@ def test_serve_goes_on_whatever_is_killed(tmp_path: Path):
         for _ in range(2):
             (process,) = [child for child in web.children() if "resource_tracker" not in " ".join(child.cmdline())]
             process.kill()
-            assert wait_until(lambda: not runs(process.pid))
+            process.wait(10)
             assert wait_until(lambda: not runs(web.pid) or answers(address), 30)
         scheduler.kill()
         worker.kill()

@@ -8,18 +8,22 @@ import shutil
 import signal
 import socket
 import subprocess
+import tempfile
 import time
+import urllib.request
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote
 
 from django.conf import settings
+from django.core.management import call_command
 from django.db import connection
 
 from config.celery import app
-from config.env import PROJECT
-from config.processes import MANAGE, worker_command
+from config.env import PROJECT, read_settings
+from config.processes import MANAGE, web_command, worker_command
+from config.testing import postgresql_folder
 
 
 def wait_until(condition: Callable[[], bool], seconds: float = 60) -> bool:
@@ -73,6 +77,13 @@ class Processes:
     def scheduler(self, *, interval: float = 0.3) -> Process:
         return self._start([*MANAGE, "scheduler", "--interval", str(interval)])
 
+    def web(self, *, port: int, n_processes: int = 2) -> Process:
+        """A web server on this port of the loopback, once it answers."""
+        asked = {"GOLDPANEL_PORT": str(port), "GOLDPANEL_WEB_PROCESSES": str(n_processes)}
+        server = self._start(web_command(read_settings({**os.environ, **_settings(), **self.environment, **asked})))
+        assert wait_until(lambda: _answers(port)), server.log.read_text()
+        return server
+
     def kill_all(self) -> None:
         for process in self.started:
             process.kill()
@@ -103,6 +114,19 @@ def _settings() -> Mapping[str, str]:
     }
 
 
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        return int(free.getsockname()[1])
+
+
+def _answers(port: int) -> bool:
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/health/live/", timeout=5):
+            return True
+    except OSError:
+        return False
+
+
 def empty_queue() -> None:
     """No bell of an earlier test is heard by a worker of this one."""
     with app.connection_for_write() as broker:
@@ -118,6 +142,8 @@ class StoppableFolder:
         self.environment: dict[str, str] = {}
 
     def stop(self) -> None:
+        # The first that rings makes it.
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._folder.rename(self._aside)
         self._folder.touch()
 
@@ -134,8 +160,7 @@ class StoppableRedis:
     """A Redis of its own, without persistence: when it is killed, every bell in it is lost."""
 
     def __init__(self, folder: Path) -> None:
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            self._port = free.getsockname()[1]
+        self._port = free_port()
         self._folder = folder
         self._server: subprocess.Popen[bytes] | None = None
         self.url = f"redis://127.0.0.1:{self._port}/0"
@@ -182,6 +207,60 @@ def stoppable_broker(folder: Path) -> Iterator[StoppableFolder | StoppableRedis]
             yield broker
         finally:
             broker.close()
+
+
+class StoppablePostgreSQL:
+    """A PostgreSQL cluster of its own, which can be restarted under whoever uses it."""
+
+    def __init__(self, folder: Path) -> None:
+        programs = postgresql_folder()
+        assert programs is not None, "these tests start a PostgreSQL of their own"
+        self._programs, self._folder = programs, folder
+        self.port = free_port()
+        self._as_owner = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
+        self._run("initdb", "--username", "postgres", "--auth", "trust", "--no-sync", "--encoding", "UTF8")
+
+    def start(self) -> None:
+        # Written to the system, if not to the disk: that survives whatever happens to a process.
+        options = f"-p {self.port} -c listen_addresses=127.0.0.1 -c unix_socket_directories={self._folder} -c fsync=off"
+        self._run("pg_ctl", "start", "--wait", "--log", str(self._folder / "log"), "--options", options)
+
+    def restart(self, mode: str) -> None:
+        """fast: transactions are rolled back and connections closed; immediate: as if it had crashed."""
+        self._run("pg_ctl", "restart", "--wait", "--mode", mode, "--log", str(self._folder / "log"))
+        # Ours is broken like everybody's; outside a request nobody else replaces it.
+        connection.close()
+
+    def close(self) -> None:
+        self._run("pg_ctl", "stop", "--wait", "--mode", "immediate")
+
+    def _run(self, program: str, *arguments: str) -> None:
+        command = [*self._as_owner, f"{self._programs}/{program}", "--pgdata", str(self._folder / "data"), *arguments]
+        # Not to a pipe: the server would hold its other end open, and reading it would never end.
+        subprocess.run(command, cwd=self._folder, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+@contextlib.contextmanager
+def stoppable_postgresql() -> Iterator[StoppablePostgreSQL]:
+    """A cluster with an empty database that this process, and those it starts, use until the block ends."""
+    with tempfile.TemporaryDirectory(prefix="goldpanel-postgresql-") as folder:
+        if os.geteuid() == 0:
+            # PostgreSQL refuses to run as root.
+            shutil.chown(folder, "postgres")
+        server = StoppablePostgreSQL(Path(folder))
+        server.start()
+        before = dict(connection.settings_dict)
+        connection.close()
+        connection.settings_dict.update(
+            HOST="127.0.0.1", PORT=server.port, USER="postgres", PASSWORD="", NAME="postgres"
+        )
+        try:
+            call_command("migrate", interactive=False, verbosity=0)
+            yield server
+        finally:
+            connection.close()
+            connection.settings_dict.update(before)
+            server.close()
 
 
 @contextlib.contextmanager
