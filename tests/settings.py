@@ -3,8 +3,10 @@
 import os
 import tempfile
 
-# Processes that tests start inherit the folder through the environment.
-os.environ.setdefault("GOLDPANEL_DATA", tempfile.mkdtemp(prefix="goldpanel-tests-"))
+if not os.environ.get("GOLDPANEL_DATA"):
+    # Processes that tests start inherit the folder through the environment; it goes when this one ends.
+    _folder = tempfile.TemporaryDirectory(prefix="goldpanel-tests-", ignore_cleanup_errors=True)
+    os.environ["GOLDPANEL_DATA"] = _folder.name
 os.environ["GOLDPANEL_ENV_FILE"] = ""
 
 # Side by side (`-n`), each process of pytest has data and a broker of its own; pytest-django gives it a database.

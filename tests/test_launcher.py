@@ -261,6 +261,18 @@ def test_a_developers_settings_change_no_test(monkeypatch, tmp_path):
     assert environment["PATH"] == os.environ["PATH"]
 
 
+def test_tests_leave_no_folder_behind(tmp_path):
+    code = "import django; django.setup(); from django.conf import settings; settings.DATA.joinpath('left').touch()"
+    environment = environment_of(DJANGO_SETTINGS_MODULE="tests.settings", TMPDIR=str(tmp_path), GOLDPANEL_DATA="")
+    subprocess.run([sys.executable, "-c", code], cwd=PROJECT, env=environment, check=True)
+    assert list(tmp_path.iterdir()) == []
+    # A folder that was given is the giver's to remove, and no other one is made beside it.
+    given = tmp_path / "given"
+    environment["GOLDPANEL_DATA"] = str(given)
+    subprocess.run([sys.executable, "-c", code], cwd=PROJECT, env=environment, check=True)
+    assert list(tmp_path.iterdir()) == [given]
+
+
 SKIPPING = """
 import pytest
 
