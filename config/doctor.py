@@ -63,6 +63,7 @@ def _look(values: Mapping[str, Any]) -> Iterator[Finding]:
         yield _worker()
     yield _local_model(values["GOLDPANEL_LOCAL_MODEL_PORT"])
     yield _disk(values["GOLDPANEL_DATA"])
+    yield find_wordnet()
     yield find_browser()
 
 
@@ -147,6 +148,16 @@ def _disk(folder: Path) -> Finding:
     except OSError as problem:
         return Finding("disk", f"{folder} cannot be written: {problem.strerror}", "give it to the user who runs this")
     return Finding("disk", state, "" if free >= ENOUGH_BYTES else "make room: databases stop when a disk is full")
+
+
+def find_wordnet() -> Finding:
+    """Synonyms for one scorer; evaluation.scorers.wordnet says which files it needs."""
+    from evaluation.scorers.wordnet import FOLDER, missing_wordnet
+
+    if missing_wordnet():
+        advice = "only the score METEOR (NLTK) needs it: apt install wordnet-base"
+        return Finding("WordNet", "not installed", advice, needed=False)
+    return Finding("WordNet", str(FOLDER), needed=False)
 
 
 def find_browser() -> Finding:

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from config import local_model
-from config.doctor import find_browser
+from config.doctor import find_browser, find_wordnet
 from config.env import PROJECT, SETTINGS
 
 CHECKS = {
@@ -31,7 +31,7 @@ CHECKS = {
     "types": ["mypy"],
     "migrations": [str(PROJECT / "manage.py"), "makemigrations", "--check", "--dry-run"],
 }
-DEBIAN_PACKAGES = ("chromium", "fonts-noto-core", "fonts-noto-cjk", "postgresql", "redis-server")
+DEBIAN_PACKAGES = ("chromium", "fonts-noto-core", "fonts-noto-cjk", "postgresql", "redis-server", "wordnet-base")
 
 
 class ServerDidNotStart(Exception):
@@ -93,6 +93,9 @@ def run_everything(pytest_arguments: list[str]) -> int:
         tally.untested.append(f"the pages in a browser ({browser.advice})")
     if not local_model.is_installed():
         tally.untested.append(f"a run with a real model (./goldpanel model install, {local_model.SIZES})")
+    wordnet = find_wordnet()
+    if wordnet.advice:
+        tally.untested.append(f"METEOR with synonyms ({wordnet.advice})")
     if tally.untested:
         print("\nNot tested here:", *(f"  {what}" for what in tally.untested), sep="\n")
     if in_ci and tally.untested:

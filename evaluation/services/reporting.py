@@ -23,6 +23,7 @@ from annotate.services.background import beat, cancel_work, claim_work, end_work
 from annotate.services.files import store_file
 from config.bells import ring
 from evaluation.models import Report, Run
+from evaluation.scorers import SCORERS, Takes
 
 # Making it: read, score, figures, chart, files.
 N_STEPS = 5
@@ -64,7 +65,7 @@ def create_report(
     """
     spec = deciding_field(stage=stage, name=field)
     _check_inputs(project=project, stage=stage, item_set=item_set, runs=runs, primary_run=primary_run)
-    if primary_scorer not in scorers_for(spec):
+    if primary_scorer not in selectable_scorers(spec):
         raise ReportNotPossible(f"The scorer {primary_scorer} does not fit the field {field}.")
     report = Report.objects.create(
         project=project,
@@ -128,17 +129,39 @@ def deciding_field(*, stage: Stage, name: str | None = None) -> FieldSpec:
     raise ReportNotPossible(f"This stage has no field {name!r} that decides.")
 
 
-# The scorers that fit a type of field, the default primary one first.
-SCORERS_OF_FIELD_TYPE: dict[str, tuple[str, ...]] = {
+# What every report on a type of field computes, the main score first where none is chosen. Published rules never.
+DEFAULT_SCORERS: dict[str, tuple[str, ...]] = {
     "choice": ("label_accuracy",),
+    "choices": ("items_exact", "items_f1"),
+    "scale": ("label_accuracy",),
     "text": ("exact_match", "token_f1"),
     "long_text": ("token_f1", "exact_match"),
+    "question": ("token_f1", "exact_match"),
+    "number": ("exact_match", "token_f1"),
+    "date": ("exact_match", "token_f1"),
+    "list": ("items_f1", "items_exact"),
+    "table": ("cell_f1", "tuple_similarity", "tuple_fraction"),
 }
 
 
 def scorers_for(spec: FieldSpec) -> tuple[str, ...]:
-    """The scorers that apply to answers of this field, the default primary one first."""
-    return SCORERS_OF_FIELD_TYPE[spec.type]
+    """The scorers that every report on this field computes, the default main one first; none for some types."""
+    return DEFAULT_SCORERS.get(spec.type, ())
+
+
+def selectable_scorers(spec: FieldSpec) -> tuple[str, ...]:
+    """Every scorer that takes answers of this field and can be used here: the defaults, ours, then published rules."""
+    defaults = scorers_for(spec)
+    takes = {SCORERS[name].takes for name in defaults}
+    if Takes.TEXT in takes:
+        # A text is a list of one item.
+        takes.add(Takes.ITEMS)
+    fitting = [
+        found
+        for name, found in SCORERS.items()
+        if found.takes in takes and name not in defaults and not found.missing()
+    ]
+    return (*defaults, *(found.name for found in sorted(fitting, key=lambda found: found.is_published_rule)))
 
 
 @dataclass(frozen=True)
