@@ -223,9 +223,17 @@ def leave_one_out_figures(comparison: Comparison, *, bootstrap: Bootstrap) -> li
 
 def agreement_figures(comparison: Comparison, *, bootstrap: Bootstrap) -> list[Figure]:
     """Every coefficient among people, from the counted answers of round one, with or without gold."""
-    ratings = Ratings.from_labels(comparison.people.labels, comparison.roots)
+    labels = comparison.people.labels
+    # Options that an earlier version of the form had are labels, too.
+    n_labels = max(len(comparison.classes), int(labels.max(initial=-1)) + 1)
+    ratings = Ratings.from_labels(labels, comparison.roots, n_labels=n_labels)
     row = Row("people", "people", "Agreement among people")
-    return [_from_coefficient(row, coefficient) for coefficient in all_coefficients(ratings, bootstrap)]
+    return [
+        _from_coefficient(row, coefficient)
+        for coefficient in all_coefficients(ratings, bootstrap)
+        # AC1 counts the labels that are declared, and of free text none are.
+        if comparison.classes or coefficient.name != "gwet_ac1"
+    ]
 
 
 def vote_figures(comparison: Comparison) -> list[Figure]:

@@ -18,11 +18,26 @@ MEASURES = {
     "majority_agreement": "Majority agreement",
     "percent_agreement": "Percent agreement, mean of items",
     "percent_agreement_pooled": "Percent agreement, pooled pairs",
+    "specific_agreement": "Agreement given the label",
     "krippendorff_alpha_nominal": "Krippendorff’s alpha, nominal",
+    "krippendorff_alpha_ordinal": "Krippendorff’s alpha, ordinal",
+    "krippendorff_alpha_interval": "Krippendorff’s alpha, interval",
+    "krippendorff_alpha_ratio": "Krippendorff’s alpha, ratio",
     "fleiss_kappa": "Fleiss’ kappa",
+    "gwet_ac1": "Gwet’s AC1",
+    "gwet_ac2_linear": "Gwet’s AC2, linear weights",
+    "gwet_ac2_quadratic": "Gwet’s AC2, quadratic weights",
+    "gwet_ac2_ordinal": "Gwet’s AC2, ordinal weights",
+    "scott_pi": "Scott’s pi",
+    "cohen_kappa": "Cohen’s kappa",
+    "cohen_kappa_linear": "Cohen’s kappa, linear weights",
+    "cohen_kappa_quadratic": "Cohen’s kappa, quadratic weights",
+    "light_kappa": "Light’s kappa, mean of pairs",
 }
 # In [-1, 1] and printed with two decimals, not as per cent.
-COEFFICIENT_MEASURES = frozenset({"krippendorff_alpha_nominal", "fleiss_kappa"})
+COEFFICIENT_MEASURES = frozenset(
+    name for name in MEASURES if name.startswith(("krippendorff_", "fleiss_", "gwet_", "scott_", "cohen_", "light_"))
+)
 UNDEFINED = {
     "no_pairs": "no item has two answers",
     "no_variation": "one label in use",

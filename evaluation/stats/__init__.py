@@ -3,22 +3,28 @@
 docs/measures.md describes every function here.
 """
 
-from evaluation.stats.aggregation import Votes, majority_votes
+from evaluation.stats.aggregation import Votes, majority_votes, pooled_rounds, weighted_votes
 from evaluation.stats.agreement import (
     COEFFICIENTS,
-    Ratings,
     all_coefficients,
     fleiss_kappa,
+    gwet_ac1,
     krippendorff_alpha_nominal,
     majority_agreement,
     percent_agreement,
     percent_agreement_pooled,
 )
+from evaluation.stats.attainable import attainable_percentage
+from evaluation.stats.audit import StratifiedAccuracy, StratumAccuracy, stratified_accuracy
+from evaluation.stats.dawid_skene import DawidSkene, dawid_skene
 from evaluation.stats.human_accuracy import (
+    BestPerson,
     LeaveOneOut,
     MeanPerson,
     PersonMean,
     VoteOfK,
+    best_person,
+    chosen_label_accuracy,
     leave_one_out,
     mean_person,
     mean_person_difference,
@@ -28,39 +34,99 @@ from evaluation.stats.intervals import Bootstrap, wilson
 from evaluation.stats.macro_f1 import MacroF1, macro_f1
 from evaluation.stats.means import count_missing_as_wrong
 from evaluation.stats.paired import PairedDifference, paired_difference
+from evaluation.stats.pairs import (
+    PAIR_COEFFICIENTS,
+    PairAgreement,
+    RaterAgreement,
+    cohen_kappa,
+    cohen_kappa_linear,
+    cohen_kappa_quadratic,
+    confusion_matrix,
+    light_kappa,
+    pair_agreements,
+    rater_agreements,
+    scott_pi,
+)
+from evaluation.stats.parts import LabelAgreement, coincidence_matrix, label_agreements, unit_agreements
+from evaluation.stats.ratings import Ratings
 from evaluation.stats.results import NO_PAIRS, NO_TRIALS, NO_VARIATION, TOO_FEW, Coefficient, Estimate, Interval
+from evaluation.stats.scales import (
+    MAX_ORDINAL_LABELS,
+    SCALE_COEFFICIENTS,
+    gwet_ac2_linear,
+    gwet_ac2_ordinal,
+    gwet_ac2_quadratic,
+    krippendorff_alpha_interval,
+    krippendorff_alpha_ordinal,
+    krippendorff_alpha_ratio,
+)
 
 __all__ = [
     "COEFFICIENTS",
+    "MAX_ORDINAL_LABELS",
     "NO_PAIRS",
     "NO_TRIALS",
     "NO_VARIATION",
+    "PAIR_COEFFICIENTS",
+    "SCALE_COEFFICIENTS",
     "TOO_FEW",
+    "BestPerson",
     "Bootstrap",
     "Coefficient",
+    "DawidSkene",
     "Estimate",
     "Interval",
+    "LabelAgreement",
     "LeaveOneOut",
     "MacroF1",
     "MeanPerson",
+    "PairAgreement",
     "PairedDifference",
     "PersonMean",
+    "RaterAgreement",
     "Ratings",
+    "StratifiedAccuracy",
+    "StratumAccuracy",
     "VoteOfK",
     "Votes",
     "all_coefficients",
+    "attainable_percentage",
+    "best_person",
+    "chosen_label_accuracy",
+    "cohen_kappa",
+    "cohen_kappa_linear",
+    "cohen_kappa_quadratic",
+    "coincidence_matrix",
+    "confusion_matrix",
     "count_missing_as_wrong",
+    "dawid_skene",
     "fleiss_kappa",
+    "gwet_ac1",
+    "gwet_ac2_linear",
+    "gwet_ac2_ordinal",
+    "gwet_ac2_quadratic",
+    "krippendorff_alpha_interval",
     "krippendorff_alpha_nominal",
+    "krippendorff_alpha_ordinal",
+    "krippendorff_alpha_ratio",
+    "label_agreements",
     "leave_one_out",
+    "light_kappa",
     "macro_f1",
     "majority_agreement",
     "majority_votes",
     "mean_person",
     "mean_person_difference",
+    "pair_agreements",
     "paired_difference",
     "percent_agreement",
     "percent_agreement_pooled",
+    "pooled_rounds",
+    "rater_agreements",
+    "scott_pi",
+    "stratified_accuracy",
+    "unit_agreements",
     "vote_of_k",
+    "weighted_votes",
     "wilson",
 ]

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from annotate.resolution import Status
 from evaluation.stats.aggregation import majority_votes
-from evaluation.stats.intervals import Bootstrap, Floats, root_codes
+from evaluation.stats.intervals import Bootstrap, Floats, Ints, root_codes
 from evaluation.stats.means import (
     column_means,
     count_missing_as_wrong,
@@ -84,6 +84,20 @@ class LeaveOneOut:
     model: Estimate | None
     difference: Estimate | None
     n_without_reference: int
+
+
+@dataclass(frozen=True)
+class BestPerson:
+    """What the best of the people would score on items that did not choose them.
+
+    accuracy: cross-fitted. in_sample: the highest of the people's own means over all items, which chance flatters.
+    chosen: (person, number of folds that chose this person), most first. n_eligible: people who answered enough.
+    """
+
+    accuracy: Estimate
+    in_sample: float | None
+    chosen: tuple[tuple[str, int], ...]
+    n_eligible: int
 
 
 def mean_person(
@@ -172,8 +186,7 @@ def vote_of_k(
     keys, values = keys[counted], values[counted]
     codes = root_codes(item_roots[counted], keys.shape[0])
     votes = majority_votes(keys)
-    won = (keys == votes.winners[:, np.newaxis]) & (votes.winners >= 0)[:, np.newaxis]
-    winner_scores = row_means(np.where(won, values, np.nan))
+    winner_scores = _scores_of(votes.winners, keys, values)
     if np.isnan(winner_scores[votes.winners >= 0]).any():
         raise ValueError("The winning answer of a scorable item has no score.")
     n_items = votes.winners.size
@@ -192,6 +205,100 @@ def vote_of_k(
         n_tied=votes.count(Status.TIE),
         n_no_votes=votes.count(Status.NO_VOTES),
         votes_per_item=tuple(sorted(Counter(votes.n_votes.tolist()).items())),
+    )
+
+
+def chosen_label_accuracy(
+    name: str,
+    chosen: npt.ArrayLike,
+    labels: npt.ArrayLike,
+    scores: npt.ArrayLike,
+    *,
+    otherwise: npt.ArrayLike | None = None,
+    scorable: npt.ArrayLike | None = None,
+    roots: npt.ArrayLike | None = None,
+    bootstrap: Bootstrap | None = None,
+) -> tuple[Estimate, Estimate]:
+    """The accuracy of one label for each item, however it was chosen: over all scorable items, and over the decided.
+
+    chosen: shape (n_items,), -1 where nothing was decided, which is wrong in the first and left out of the second.
+    labels, scores, scorable as in vote_of_k: a label scores as the answers that gave it. otherwise: shape (n_items,),
+    the score of a chosen label that nobody gave, NaN where that is not known; the item is then left out of both. The
+    choice is taken as it is: the interval does not speak of how it was made.
+    """
+    keys, values, picked = np.asarray(labels), score_matrix(scores), np.asarray(chosen)
+    if keys.shape != values.shape or picked.shape != keys.shape[:1]:
+        raise ValueError("labels and scores must have the same shape, and chosen one label for each item.")
+    counted = np.ones(picked.shape, dtype=bool) if scorable is None else np.asarray(scorable, dtype=bool)
+    given = _scores_of(picked, keys, values)
+    if otherwise is not None:
+        given = np.where(np.isnan(given), np.asarray(otherwise, dtype=np.float64), given)
+    decided = np.where((picked >= 0) & counted, given, np.nan)
+    everything = np.where((picked < 0) & counted, 0.0, decided)
+    codes = root_codes(roots, picked.size)
+    n_voters = int((keys >= 0).any(axis=0).sum())
+    estimates = []
+    for suffix, column in (("all", everything), ("resolved", decided)):
+        estimate = mean_over_people(f"{name}_{suffix}", column[:, np.newaxis], codes, bootstrap, "votes")
+        n_left_out = int((counted & np.isnan(column)).sum())
+        estimates.append(replace(estimate, n_left_out=n_left_out, n_people=n_voters))
+    return estimates[0], estimates[1]
+
+
+def best_person(
+    scores: npt.ArrayLike,
+    *,
+    roots: npt.ArrayLike | None = None,
+    people: Sequence[str] | None = None,
+    n_folds: int = 5,
+    seed: int = 0,
+    bootstrap: Bootstrap | None = None,
+) -> BestPerson:
+    """The accuracy of whoever is best, chosen on other items than those that are scored (cross-fitting).
+
+    scores: in [0, 1], shape (n_items, n_people), NaN where there is none. Roots are dealt into seeded folds; in each,
+    the person with the highest mean over the other folds is scored, among those who answered at least half as much
+    there as the busiest. People with the same mean share the place. Items of a fold that the chosen did not answer are
+    left out and counted.
+    Undefined (too_few) with fewer than two people or fewer roots than folds, (no_trials) without a score.
+    Source: cross-fitting against the optimism of a maximum, as in Hastie, Tibshirani & Friedman 2009, section 7.10.
+    """
+    values = score_matrix(scores)
+    n_items, n_people = values.shape
+    names = [f"people {i + 1}" for i in range(n_people)] if people is None else list(people)
+    if len(names) != n_people:
+        raise ValueError("There must be one name for each column of scores.")
+    if n_folds < 2:
+        raise ValueError("Choosing and scoring need at least two folds.")
+    codes = root_codes(roots, n_items)
+    of_item = np.arange(n_items) if codes is None else codes
+    n_roots = int(of_item.max()) + 1 if n_items else 0
+    folds = np.random.default_rng([seed, n_folds]).permutation(n_roots) % n_folds
+    fold_of = folds[of_item]
+    held_out = np.full(n_items, np.nan)
+    chosen_by: Counter[str] = Counter()
+    eligible_ever = np.zeros(n_people, dtype=bool)
+    for fold in range(n_folds):
+        others = values[fold_of != fold]
+        counts = (~np.isnan(others)).sum(axis=0)
+        eligible = (counts > 0) & (2 * counts >= counts.max(initial=0))
+        eligible_ever |= eligible
+        means = np.where(eligible, column_means(others), -np.inf)
+        best = eligible & (means >= means.max(initial=-np.inf) - 1e-12)
+        chosen_by.update(name for name, is_best in zip(names, best, strict=True) if is_best)
+        mine = fold_of == fold
+        held_out[mine] = row_means(values[mine][:, best])
+    estimate = mean_over_people("best_person", held_out[:, np.newaxis], codes, bootstrap, "people")
+    n_scored = int((~np.isnan(values).all(axis=1)).sum())
+    estimate = replace(estimate, n_left_out=n_scored - estimate.n, n_people=len(chosen_by))
+    if n_people < 2 or n_roots < n_folds:
+        estimate = replace(estimate, value=None, interval=None, undefined=TOO_FEW, note="")
+    own = column_means(values)
+    return BestPerson(
+        accuracy=estimate,
+        in_sample=None if np.isnan(own).all() else float(np.nanmax(own)),
+        chosen=tuple(sorted(chosen_by.items(), key=lambda pair: (-pair[1], pair[0]))),
+        n_eligible=int(eligible_ever.sum()),
     )
 
 
@@ -281,3 +388,9 @@ def mean_person_difference(
         wilson_applies=False,
     )
     return replace(estimate, n_left_out=int((np.isnan(differences) & ~np.isnan(values)).sum()))
+
+
+def _scores_of(chosen: Ints, keys: Ints, values: Floats) -> Floats:
+    """For each item the mean score of the answers that gave the chosen label, NaN where none did."""
+    gave_it = (keys == chosen[:, np.newaxis]) & (chosen >= 0)[:, np.newaxis]
+    return row_means(np.where(gave_it, values, np.nan))

@@ -20,6 +20,7 @@ Rows: TypeAlias = Any  # a dense float array or a scipy.sparse CSR array, shape 
 
 # Numbers held at once while resampling: 4 million are 32 MB. Larger requests run in blocks of resamples.
 _BLOCK = 4_000_000
+_MAX_PACKED = 2**62
 # Above this share of undefined resamples the rest no longer stand for the sampling distribution.
 MAX_UNDEFINED_SHARE = 0.05
 
@@ -67,6 +68,16 @@ def wilson(k: int, n: int, level: float = 0.95) -> Interval | None:
     return Interval(lower, upper, level=level, method="wilson")
 
 
+def wilson_bounds(share: float, n: float, level: float) -> tuple[float, float]:
+    """Wilson's bounds for a share of n independent trials, where n need not be whole: an effective number of them."""
+    from statistics import NormalDist
+
+    z = NormalDist().inv_cdf((1 + level) / 2)
+    centre = (share + z**2 / (2 * n)) / (1 + z**2 / n)
+    half = z * ((share * (1 - share) + z**2 / (4 * n)) / n) ** 0.5 / (1 + z**2 / n)
+    return max(0.0, centre - half), min(1.0, centre + half)
+
+
 def root_codes(roots: npt.ArrayLike | None, n_units: int) -> Ints | None:
     """Roots as 0, 1, 2 ... in order of first appearance; None if every unit is its own root.
 
@@ -102,21 +113,28 @@ def sum_by_root(features: Rows, codes: Ints | None) -> Rows:
 def group_equal_rows(rows: npt.NDArray[Any]) -> tuple[Ints, Ints]:
     """Equal rows of a dense array. Returns the index of the first row of each kind, in order, and every row's kind."""
     n_rows = rows.shape[0]
-    kinds = np.zeros(n_rows, dtype=np.int64)
-    n_kinds = min(n_rows, 1)
-    for column in rows.T:
-        _, values = np.unique(column, return_inverse=True)
-        n_values = int(values.max()) + 1 if n_rows else 0
-        if n_values > 1:
-            _, kinds = np.unique(kinds * n_values + values, return_inverse=True)
-            n_kinds = int(kinds.max()) + 1
-        if n_kinds == n_rows:
-            break
-    _, first, kinds = np.unique(kinds, return_index=True, return_inverse=True)
+    # A row becomes one number, a digit a column: one sort over all of them instead of one for each.
+    packed, span = np.zeros(n_rows, dtype=np.int64), 1
+    for column in rows.T if n_rows else ():
+        digits, n_digits = _digits(column)
+        if span > _MAX_PACKED // n_digits:
+            packed = np.unique(packed, return_inverse=True)[1].astype(np.int64)
+            span = int(packed.max()) + 1
+        packed, span = packed * n_digits + digits, span * n_digits
+    _, first, kinds = np.unique(packed, return_index=True, return_inverse=True)
     # Kinds are numbered as they first appear, so that relabelling or negating values draws the very same resamples.
     rank = np.empty(first.size, dtype=np.int64)
     rank[np.argsort(first)] = np.arange(first.size)
     return np.sort(first), rank[kinds]
+
+
+def _digits(column: npt.NDArray[Any]) -> tuple[Ints, int]:
+    """A column as numbers from 0, equal where the values are, and how many there may be."""
+    lowest, highest = column.min(), column.max()
+    if column.dtype.kind in "iu" and highest - lowest < 2**20:
+        return (column - lowest).astype(np.int64), int(highest - lowest) + 1
+    values, digits = np.unique(column, return_inverse=True)
+    return digits.astype(np.int64), values.size
 
 
 def resampled_sums(

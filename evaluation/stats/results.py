@@ -35,6 +35,7 @@ class Coefficient:
 
     value: None when undefined, for the reason in `undefined`.
     n: units with two answers or more. n_left_out: units with fewer. n_roots: independent groups among the n units.
+    n_pairs: pairs of answers to the same unit. n_raters: people with an answer, None where only counts are known.
     interval: None when undefined, not asked for, or refused for the reason in `note`.
     """
 
@@ -43,6 +44,8 @@ class Coefficient:
     n: int
     n_left_out: int
     n_roots: int
+    n_pairs: int = 0
+    n_raters: int | None = None
     undefined: str = ""
     interval: Interval | None = None
     note: str = ""

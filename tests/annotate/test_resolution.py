@@ -2,10 +2,11 @@
 
 import random
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotate.resolution import Outcome, Status, resolve
+from annotate.resolution import Outcome, Status, resolve, resolve_rounds, resolve_weighted
 
 VOTES = st.lists(st.none() | st.sampled_from("abcd"), max_size=12)
 
@@ -78,3 +79,62 @@ def test_a_vote_for_the_winner_never_takes_the_win_away(votes: list[str | None])
     winner = resolve(votes).key
     if winner is not None:
         assert resolve([*votes, winner]).key == winner
+
+
+def test_two_light_votes_outweigh_one_heavy():
+    # .6 + .55 = 1.15 of 2.05 against .9.
+    outcome = resolve_weighted([("x", 0.9), ("y", 0.6), ("y", 0.55)])
+    assert (outcome.status, outcome.key) == (Status.MAJORITY, "y")
+    assert dict(outcome.shares) == pytest.approx({"y": 1.15 / 2.05, "x": 0.9 / 2.05})
+
+
+def test_weights_that_are_equal_but_for_binary_fractions_are_a_tie():
+    assert 0.6 + 0.3 != 0.9
+    outcome = resolve_weighted([("x", 0.9), ("y", 0.6), ("y", 0.3)])
+    assert (outcome.status, outcome.key, outcome.tied) == (Status.TIE, None, ("x", "y"))
+
+
+def test_half_of_the_weight_is_no_majority():
+    outcome = resolve_weighted([("x", 2.0), ("y", 1.0), ("z", 1.0)])
+    assert (outcome.status, outcome.key) == (Status.PLURALITY, "x")
+
+
+def test_votes_without_weight_are_told_from_no_votes():
+    assert resolve_weighted([("x", 0.0)]).status == Status.NO_WEIGHT
+    assert resolve_weighted([(None, 1.0)]).status == Status.NO_VOTES
+    assert resolve_weighted([]).status == Status.NO_VOTES
+
+
+@pytest.mark.parametrize("weight", [-1.0, float("nan"), float("inf")])
+def test_a_weight_that_is_none_is_refused(weight):
+    with pytest.raises(ValueError, match="weight"):
+        resolve_weighted([("x", weight)])
+
+
+@given(st.lists(st.tuples(st.none() | st.sampled_from("abc"), st.sampled_from([0.1, 0.2, 0.3, 0.6, 0.7])), max_size=8))
+def test_the_order_of_weighted_votes_does_not_matter(votes):
+    assert resolve_weighted(votes[::-1]) == resolve_weighted(votes)
+
+
+@given(VOTES)
+def test_equal_weights_are_a_plain_vote(votes):
+    plain, weighted = resolve(votes), resolve_weighted([(vote, 1.0) for vote in votes])
+    assert weighted.key == plain.key
+    assert weighted.tied == plain.tied
+
+
+def test_a_majority_of_round_one_stands_whatever_comes_later():
+    result = resolve_rounds(["a", "a", "b"], ["b", "b", "b"])
+    assert (result.round, result.outcome.key) == (1, "a")
+
+
+def test_without_a_majority_both_rounds_are_counted_as_one():
+    # a b c, then a a b: a 3 of 6 is the most and not more than half.
+    result = resolve_rounds(["a", "b", "c"], ["a", "a", "b"])
+    assert (result.round, result.outcome.status, result.outcome.key) == (2, Status.PLURALITY, "a")
+
+
+def test_what_has_no_majority_and_no_second_round_needs_one():
+    assert resolve_rounds(["a", "b", "c"]).needs_escalation
+    assert resolve_rounds(["a", None, None]).needs_escalation, "a single vote was confirmed by nobody"
+    assert not resolve_rounds(["a", None, None], min_votes=1).needs_escalation

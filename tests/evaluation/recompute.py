@@ -223,8 +223,11 @@ def macro_f1(rows: Sequence[Row], labels: Sequence[str]) -> Figures:
     return figures
 
 
-def agreement(rows: Sequence[Row]) -> Figures:
-    """Coefficients over the items with two answers or more, with or without gold; None where undefined."""
+def agreement(rows: Sequence[Row], n_labels: int) -> Figures:
+    """Coefficients over the items with two answers or more, with or without gold; None where undefined.
+
+    n_labels: how many labels are declared, for AC1; 0 for a text field, of which there is no AC1.
+    """
     votes = [[row.key for row in answers if row.key is not None] for answers in people_by_item(rows).values()]
     paired = [Counter(item) for item in votes if len(item) >= 2]
     figures: Figures = {}
@@ -238,7 +241,10 @@ def agreement(rows: Sequence[Row]) -> Figures:
     put("percent_agreement_pooled", sum(agreeing) / sum(pairs) if pairs else None)
     put("majority_agreement", mean(float(2 * max(item.values()) > item.total()) for item in paired))
     put("krippendorff_alpha_nominal", alpha(paired))
-    put("fleiss_kappa", fleiss(paired, [Counter(item) for item in votes if item]))
+    rated = [Counter(item) for item in votes if item]
+    put("fleiss_kappa", fleiss(paired, rated))
+    if n_labels:
+        put("gwet_ac1", gwet(paired, rated, n_labels))
     return figures
 
 
@@ -257,17 +263,36 @@ def alpha(paired: Sequence[Counter[str]]) -> float | None:
 
 def fleiss(paired: Sequence[Counter[str]], rated: Sequence[Counter[str]]) -> float | None:
     """(observed - by chance) / (1 - by chance); label shares are means over items, those with one answer too."""
-    observed = mean(sum(n * (n - 1) for n in item.values()) / (item.total() * (item.total() - 1)) for item in paired)
+    observed = observed_agreement(paired)
     if observed is None:
         return None
-    labels = {label for item in rated for label in item}
-    by_chance = sum((sum(item[label] / item.total() for item in rated) / len(rated)) ** 2 for label in labels)
+    by_chance = sum(share**2 for share in label_shares(rated))
     return (observed - by_chance) / (1 - by_chance) if abs(1 - by_chance) > 1e-12 else None
+
+
+def gwet(paired: Sequence[Counter[str]], rated: Sequence[Counter[str]], n_labels: int) -> float | None:
+    """(observed - by chance) / (1 - by chance), chance being the sum of p (1 - p) over the declared labels less one."""
+    observed = observed_agreement(paired)
+    if observed is None or n_labels < 2:
+        return None
+    by_chance = sum(share * (1 - share) for share in label_shares(rated)) / (n_labels - 1)
+    return (observed - by_chance) / (1 - by_chance)
+
+
+def observed_agreement(paired: Sequence[Counter[str]]) -> float | None:
+    """The mean over items of the share of answer pairs that agree."""
+    return mean(sum(n * (n - 1) for n in item.values()) / (item.total() * (item.total() - 1)) for item in paired)
+
+
+def label_shares(rated: Sequence[Counter[str]]) -> list[float]:
+    """The mean over items of each label's share."""
+    labels = {label for item in rated for label in item}
+    return [sum(item[label] / item.total() for item in rated) / len(rated) for label in labels]
 
 
 def recompute(path: Path, *, scorers: Sequence[str], labels: Sequence[str] = ()) -> Figures:
     rows = read(path)
-    figures: Figures = agreement(rows)
+    figures: Figures = agreement(rows, len(labels))
     for scorer in scorers:
         figures |= accuracies(rows, scorer) | differences(rows, scorer)
     return figures | (macro_f1(rows, labels) if labels else {})

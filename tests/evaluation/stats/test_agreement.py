@@ -1,5 +1,7 @@
 """Agreement: worked examples, what is undefined, and what may never change a value."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import assume, given
@@ -145,13 +147,17 @@ def test_free_text_with_very_many_labels_gives_the_same_values_as_few():
     dense, sparse = Ratings.from_labels(unit), Ratings.from_labels(spread)
     assert not isinstance(sparse.counts, np.ndarray)
     for one, other in zip(all_coefficients(dense, BOOTSTRAP), all_coefficients(sparse, BOOTSTRAP), strict=True):
+        if one.name == "gwet_ac1":  # counts the declared labels, of which there are 3 and 4,999
+            continue
         assert other.value == pytest.approx(one.value)
         assert other.interval.lower == pytest.approx(one.interval.lower, abs=0.01)
 
 
 def test_labels_and_counts_are_two_forms_of_the_same_ratings():
+    # Only who answered is not in the counts.
     from_counts = Ratings.from_counts([[2, 1, 0], [0, 2, 0], [1, 0, 1]])
-    assert all_coefficients(from_counts) == all_coefficients(rated("aab", "bb", "ac"))
+    from_labels = [replace(result, n_raters=None) for result in all_coefficients(rated("aab", "bb", "ac"))]
+    assert list(all_coefficients(from_counts)) == from_labels
 
 
 @pytest.mark.parametrize("labels", [[0, 1], [[0.5, 1.0]], [[-2, 0]], [["a", "b"]]])
@@ -179,8 +185,9 @@ def test_the_order_of_units_and_of_raters_does_not_matter(coefficient, labels, d
 @given(labels=LABELS, names=st.permutations(range(6)))
 def test_renaming_the_labels_does_not_matter(coefficient, labels, names):
     renamed = np.where(labels < 0, -1, np.array(names)[labels])
-    value = coefficient(Ratings.from_labels(labels), None).value
-    assert coefficient(Ratings.from_labels(renamed), None).value == (None if value is None else pytest.approx(value))
+    value = coefficient(Ratings.from_labels(labels, n_labels=6), None).value
+    found = coefficient(Ratings.from_labels(renamed, n_labels=6), None).value
+    assert found == (None if value is None else pytest.approx(value))
 
 
 @every_coefficient

@@ -11,6 +11,8 @@ from hypothesis.extra import numpy as hnp
 
 from evaluation.stats import (
     Bootstrap,
+    best_person,
+    chosen_label_accuracy,
     leave_one_out,
     mean_person,
     mean_person_difference,
@@ -263,3 +265,62 @@ def test_where_everybody_answered_all_it_is_the_plain_difference(scores):
     expected = people.mean() - model.mean()
     assert mean_person_difference(people, model).value == pytest.approx(expected)
     assert paired_difference(people, model).value == pytest.approx(expected)
+
+
+def test_the_best_person_is_chosen_on_other_items_than_are_scored():
+    # A is right on every item, B on none: whatever the folds, A is chosen, and scores 1.
+    scores = np.stack([np.ones(20), np.zeros(20)], axis=1)
+    best = best_person(scores, people=["A", "B"], bootstrap=BOOTSTRAP)
+    assert (best.accuracy.value, best.accuracy.n, best.in_sample) == (1, 20, 1)
+    assert best.chosen == (("A", 5),)
+
+
+def test_the_best_of_many_guessers_is_no_better_than_guessing():
+    rng = np.random.default_rng(3)
+    best = best_person((rng.random((400, 40)) < 0.5).astype(float), seed=2)
+    assert best.in_sample > 0.55
+    assert best.accuracy.value == pytest.approx(0.5, abs=0.05)
+
+
+def test_people_who_are_equally_good_share_the_place():
+    scores = np.tile([[1.0, 1.0, 0.0]], (10, 1))
+    assert best_person(scores, people=["A", "B", "C"]).chosen == (("A", 5), ("B", 5))
+
+
+def test_one_lucky_answer_does_not_make_the_best_person():
+    scores = np.full((20, 2), np.nan)
+    scores[:, 0] = np.arange(20) % 4 > 0
+    scores[0, 1] = 1
+    best = best_person(scores, people=["A", "B"])
+    assert best.chosen == (("A", 5),)
+    assert best.accuracy.value == pytest.approx(0.75)
+
+
+def test_items_of_one_root_are_in_one_fold():
+    # Within each of ten tables one of two people is right on all: whoever is best elsewhere says nothing about a table.
+    table = np.arange(100) // 10
+    right = np.where(table % 2 == 0, 1.0, 0.0)
+    best = best_person(np.stack([right, 1 - right], axis=1), roots=table)
+    assert best.accuracy.n_roots == 10
+    assert best.accuracy.value <= 0.5
+
+
+def test_the_best_of_one_or_of_few_roots_is_undefined():
+    assert best_person(np.ones((20, 1))).accuracy.undefined == "too_few"
+    few = best_person(np.ones((3, 2)))
+    assert (few.accuracy.value, few.accuracy.undefined) == (None, "too_few")
+    assert best_person(np.full((20, 2), np.nan)).accuracy.undefined == "no_trials"
+
+
+def test_a_label_scores_as_the_answers_that_gave_it_and_an_undecided_item_is_wrong_or_left_out():
+    labels, scores = [[0, 1], [1, 1], [0, 0]], [[1.0, 0.0], [1.0, 1.0], [0.0, 0.0]]
+    everything, decided = chosen_label_accuracy("chosen", [0, 1, -1], labels, scores, bootstrap=BOOTSTRAP)
+    assert (everything.value, everything.n) == (pytest.approx(2 / 3), 3)
+    assert (decided.value, decided.n, decided.n_left_out) == (1, 2, 1)
+
+
+def test_a_label_that_nobody_gave_is_scored_where_its_score_is_known():
+    unknown, _ = chosen_label_accuracy("chosen", [2], [[0, 1]], [[1.0, 0.0]])
+    assert (unknown.value, unknown.undefined, unknown.n_left_out) == (None, "no_trials", 1)
+    known, _ = chosen_label_accuracy("chosen", [2], [[0, 1]], [[1.0, 0.0]], otherwise=[0.0])
+    assert known.value == 0

@@ -1,0 +1,140 @@
+"""The share of right labels in a population, from an audited sample of each stratum."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluation.stats.intervals import wilson, wilson_bounds
+from evaluation.stats.results import NO_TRIALS, Estimate, Interval
+
+
+@dataclass(frozen=True)
+class StratumAccuracy:
+    """One stratum: of n audited items of `population`, so many were right. interval: Wilson's."""
+
+    name: str
+    n: int
+    n_right: int
+    population: int
+    value: float | None
+    interval: Interval | None
+
+
+@dataclass(frozen=True)
+class StratifiedAccuracy:
+    """The audit by stratum, as it was sampled, and as the population would have it.
+
+    sampled: right / audited over all strata, each audited item weighing the same, with Wilson's interval. population:
+    each stratum weighing as its share of the population. standard_error, standard_error_finite: of the latter, without
+    and with the correction for having audited a part of a finite population; None where a stratum has one item.
+    """
+
+    per_stratum: tuple[StratumAccuracy, ...]
+    sampled: Estimate
+    population: Estimate
+    standard_error: float | None
+    standard_error_finite: float | None
+
+
+def stratified_accuracy(
+    n: npt.ArrayLike,
+    n_right: npt.ArrayLike,
+    population: npt.ArrayLike,
+    *,
+    names: Sequence[str] | None = None,
+    level: float = 0.95,
+) -> StratifiedAccuracy:
+    """Accuracy of labels from a sample drawn at random within strata.
+
+    n, n_right, population: whole numbers, shape (n_strata,): audited, right among them, and in the population.
+    The interval of the population's accuracy adds up the distances of each stratum's Wilson bounds, squared and
+    weighted: ten right of ten leave a stratum uncertain, as the bootstrap and the standard errors would not. What was
+    audited out of a finite population counts for more: n (N - 1) / (N - n) independent items. With every item audited
+    nothing is estimated, and there is no interval.
+    Undefined (no_trials) where a stratum of the population has no audited item. Raises ValueError for shapes that do
+    not fit, and unless 0 <= right <= n <= population.
+    Sources: Cochran 1977, Sampling Techniques, 3rd ed., chapter 5; Yan & Su 2010, Statistics in Biopharmaceutical
+    Research 2(3), 329-335 (the interval).
+    """
+    audited, right, size = (_counts(column) for column in (n, n_right, population))
+    if not audited.shape == right.shape == size.shape:
+        raise ValueError("n, n_right and population must have one number for each stratum.")
+    if (right > audited).any() or (audited > size).any():
+        raise ValueError("In every stratum right <= n <= population must hold.")
+    labels = [f"stratum {i + 1}" for i in range(audited.size)] if names is None else list(names)
+    if len(labels) != audited.size:
+        raise ValueError("There must be one name for each stratum.")
+    strata = tuple(
+        StratumAccuracy(
+            name=label,
+            n=int(trials),
+            n_right=int(k),
+            population=int(in_population),
+            value=float(k / trials) if trials else None,
+            interval=wilson(int(k), int(trials), level),
+        )
+        for label, trials, k, in_population in zip(labels, audited, right, size, strict=True)
+    )
+    n_audited = int(audited.sum())
+    sampled = _estimate("audit_sampled", n_audited, int(size.sum()))
+    if n_audited:
+        value = float(right.sum() / n_audited)
+        sampled = replace(sampled, value=value, undefined="", interval=wilson(int(right.sum()), n_audited, level))
+    return StratifiedAccuracy(strata, sampled, *_of_population(audited, right, size, labels, level))
+
+
+def _of_population(
+    audited: npt.NDArray[np.float64],
+    right: npt.NDArray[np.float64],
+    size: npt.NDArray[np.float64],
+    names: Sequence[str],
+    level: float,
+) -> tuple[Estimate, float | None, float | None]:
+    result = _estimate("audit_population", int(audited.sum()), int(size.sum()))
+    present = size > 0
+    empty = [
+        name for name, trials, in_population in zip(names, audited, size, strict=True) if in_population > trials == 0
+    ]
+    if empty or not present.any():
+        note = f"no audited item in {', '.join(empty)}" if empty else "the population is empty"
+        return replace(result, note=note), None, None
+    trials, k, in_population = audited[present], right[present], size[present]
+    shares, weights = k / trials, in_population / in_population.sum()
+    value = float(weights @ shares)
+    error: float | None = None
+    error_finite: float | None = None
+    if (trials > 1).all():
+        variances = weights**2 * shares * (1 - shares) / (trials - 1)
+        error = float(np.sqrt(variances.sum()))
+        error_finite = float(np.sqrt((variances * (1 - trials / in_population)).sum()))
+    sampled = trials < in_population
+    result = replace(result, value=value, undefined="")
+    if not sampled.any():
+        return replace(result, note="every item was audited: nothing is estimated"), error, error_finite
+    below, above = np.zeros(trials.size), np.zeros(trials.size)
+    for i in np.flatnonzero(sampled):
+        effective = trials[i] * (in_population[i] - 1) / (in_population[i] - trials[i])
+        lower, upper = wilson_bounds(shares[i], effective, level)
+        below[i], above[i] = shares[i] - lower, upper - shares[i]
+    interval = Interval(
+        lower=max(0.0, value - float(np.sqrt((weights**2 * below**2).sum()))),
+        upper=min(1.0, value + float(np.sqrt((weights**2 * above**2).sum()))),
+        level=level,
+        method="Wilson within strata, weighted by population, with finite-population correction",
+    )
+    return replace(result, interval=interval), error, error_finite
+
+
+def _estimate(name: str, n: int, n_population: int) -> Estimate:
+    return Estimate(name, None, n=n, n_left_out=n_population - n, n_items=n, n_roots=n, n_people=0, undefined=NO_TRIALS)
+
+
+def _counts(column: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    counts = np.asarray(column, dtype=np.float64)
+    if counts.ndim != 1 or not (
+        np.isfinite(counts).all() and (counts >= 0).all() and (counts == np.floor(counts)).all()
+    ):
+        raise ValueError("The numbers of an audit are whole numbers from 0, one for each stratum.")
+    return counts

@@ -1,0 +1,145 @@
+"""Audits of labels by stratum, and whether a printed percentage is possible."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluation.stats import attainable_percentage, stratified_accuracy, wilson
+
+STRATA = st.lists(
+    st.tuples(st.integers(0, 40), st.integers(0, 40), st.integers(0, 400)).map(
+        lambda s: (s[0] + 1, min(s[1], s[0] + 1), s[0] + 2 + s[2])
+    ),
+    min_size=1,
+    max_size=6,
+)
+
+
+def test_strata_weigh_as_in_the_population_and_not_as_they_were_sampled():
+    # 9 of 10 in a stratum of 900, 5 of 10 in one of 100: sampled 14/20, of the population .9 * .9 + .1 * .5.
+    result = stratified_accuracy([10, 10], [9, 5], [900, 100])
+    assert result.sampled.value == pytest.approx(14 / 20)
+    assert result.population.value == pytest.approx(0.9 * 0.9 + 0.1 * 0.5)
+    # Cochran: sqrt(.9^2 * .09/9 + .1^2 * .25/9), and with 1 - 10/900 and 1 - 10/100 under the root.
+    assert result.standard_error == pytest.approx(np.sqrt(0.81 * 0.01 + 0.01 * 0.25 / 9))
+    finite = np.sqrt(0.81 * 0.01 * (1 - 1 / 90) + 0.01 * 0.25 / 9 * 0.9)
+    assert result.standard_error_finite == pytest.approx(finite)
+
+
+def test_each_stratum_has_wilsons_interval():
+    stratum = stratified_accuracy([10], [9], [900], names=["politics, Yes"]).per_stratum[0]
+    assert (stratum.name, stratum.value, stratum.interval) == ("politics, Yes", 0.9, wilson(9, 10))
+
+
+def test_ten_right_of_ten_everywhere_are_not_certainty():
+    result = stratified_accuracy([10] * 3, [10] * 3, [1000, 500, 200])
+    assert result.standard_error == 0
+    interval = result.population.interval
+    assert interval.upper == 1
+    # A single stratum of 10 of 10 has .722: three of them together are surer than that, and not sure.
+    assert 0.722 < interval.lower < 0.9
+
+
+def test_of_one_large_stratum_it_is_wilsons_interval():
+    result = stratified_accuracy([50], [40], [10**9]).population.interval
+    expected = wilson(40, 50)
+    assert [result.lower, result.upper] == pytest.approx([expected.lower, expected.upper], abs=1e-6)
+
+
+def test_having_audited_most_of_a_stratum_leaves_less_open():
+    few, most = (stratified_accuracy([50], [40], [size]).population.interval for size in (100_000, 60))
+    assert most.upper - most.lower < (few.upper - few.lower) / 2
+
+
+def test_with_everything_audited_nothing_is_estimated():
+    result = stratified_accuracy([10], [9], [10]).population
+    assert (result.value, result.interval) == (0.9, None)
+    assert "every item was audited" in result.note
+
+
+def test_a_stratum_without_an_audited_item_leaves_the_population_undefined():
+    result = stratified_accuracy([10, 0], [9, 0], [100, 5], names=["a", "b"])
+    assert (result.population.value, result.population.undefined) == (None, "no_trials")
+    assert "no audited item in b" in result.population.note
+    assert result.sampled.value == 0.9
+    assert result.per_stratum[1].value is None
+
+
+def test_without_an_audit_everything_is_undefined():
+    result = stratified_accuracy([], [], [])
+    assert (result.sampled.undefined, result.population.undefined) == ("no_trials", "no_trials")
+
+
+def test_a_stratum_of_one_audited_item_has_no_standard_error_and_an_interval():
+    result = stratified_accuracy([1, 10], [1, 8], [50, 50])
+    assert result.standard_error is None
+    assert result.population.interval is not None
+
+
+@pytest.mark.parametrize(
+    ("columns", "problem"),
+    [
+        (([10], [11], [100]), "right <= n <= population"),
+        (([10], [9], [5]), "right <= n <= population"),
+        (([10, 10], [9], [100]), "one number for each"),
+        (([10.5], [9], [100]), "whole numbers"),
+        (([float("nan")], [0], [100]), "whole numbers"),
+        (([-1], [0], [100]), "whole numbers"),
+    ],
+)
+def test_impossible_numbers_are_refused(columns, problem):
+    with pytest.raises(ValueError, match=problem):
+        stratified_accuracy(*columns)
+
+
+@given(STRATA)
+def test_the_interval_has_a_width_and_holds_the_value(strata):
+    result = stratified_accuracy(*zip(*strata, strict=True)).population
+    assert 0 <= result.interval.lower <= result.value <= result.interval.upper <= 1
+    assert result.interval.upper > result.interval.lower
+
+
+@given(STRATA)
+def test_calling_right_what_was_wrong_mirrors_it(strata):
+    n, right, size = (np.array(column) for column in zip(*strata, strict=True))
+    one, other = stratified_accuracy(n, right, size).population, stratified_accuracy(n, n - right, size).population
+    assert other.value == pytest.approx(1 - one.value)
+    assert other.interval.lower == pytest.approx(1 - one.interval.upper)
+
+
+def test_the_interval_covers_the_truth_about_as_often_as_it_says():
+    # Two strata of 300 and 100, true accuracies .95 and .7, 20 audited of each; 400 seeded audits.
+    rng = np.random.default_rng(1)
+    truth = (300 * 0.95 + 100 * 0.7) / 400
+    covered = 0
+    for _ in range(400):
+        right = [rng.hypergeometric(285, 15, 20), rng.hypergeometric(70, 30, 20)]
+        interval = stratified_accuracy([20, 20], right, [300, 100]).population.interval
+        covered += interval.lower <= truth <= interval.upper
+    assert 0.92 <= covered / 400 <= 0.99
+
+
+def test_a_printed_percentage_may_be_impossible():
+    # 85.6 % of 200 would be 171.2: 171 is 85.5, 172 is 86.0. Of 500 it is 428.
+    assert not attainable_percentage(85.6, 200, decimals=1)
+    assert attainable_percentage(85.6, 500, decimals=1)
+    assert attainable_percentage("12.50", 8, decimals=2)
+
+
+def test_exactly_between_two_printed_values_both_are_possible():
+    # 1 of 16 is 6.25 %: printed as 6.2 or 6.3.
+    assert attainable_percentage(6.2, 16, decimals=1)
+    assert attainable_percentage(6.3, 16, decimals=1)
+
+
+@pytest.mark.parametrize(("percent", "n", "decimals"), [(85.6, 0, 1), (85.65, 10, 1), (10, 10, -1)])
+def test_what_is_no_printed_percentage_is_refused(percent, n, decimals):
+    with pytest.raises(ValueError):
+        attainable_percentage(percent, n, decimals=decimals)
+
+
+@given(st.integers(1, 500), st.data())
+def test_every_real_percentage_is_possible(n, data):
+    k = data.draw(st.integers(0, n))
+    assert attainable_percentage(f"{100 * k / n:.2f}", n, decimals=2)
