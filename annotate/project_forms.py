@@ -11,13 +11,26 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.text import slugify
 
-from annotate.answers import FIELD_TYPES, FieldSpecInvalid, JsonValue, fields_from_json
+from annotate.answers import SETTINGS, FieldSpecInvalid, JsonValue, fields_from_json, get_field_type
 from annotate.languages import is_language_tag
 from annotate.models import ItemSet, Membership, Project, Stage
 
 MAX_FIELDS = 12
 GROUPS = [("", "no group"), ("A", "A"), ("B", "B")]
-TYPE_WORDS = {"choice": "choose one", "text": "one line of text", "long_text": "several lines of text"}
+TYPE_WORDS = {
+    "choice": "choose one",
+    "choices": "choose several",
+    "scale": "a point on a scale",
+    "text": "one line of text",
+    "long_text": "several lines of text",
+    "number": "a number",
+    "date": "a date",
+    "list": "several short answers",
+    "table": "a table",
+    "question": "a question, written or rewritten",
+    "qa_pairs": "questions with answers",
+    "verdict": "right, wrong or unsure, with a correction",
+}
 
 
 class PlainForm(forms.Form):
@@ -205,31 +218,54 @@ class StageVersionForm(PlainForm):
 
 class FieldForm(PlainForm):
     name = forms.SlugField(max_length=50, help_text="In exports and reports: lower-case letters, digits, underscores.")
-    type = forms.ChoiceField(
-        choices=[(name, TYPE_WORDS[name]) for name in FIELD_TYPES], label="How it is answered", initial="choice"
-    )
+    type = forms.ChoiceField(choices=list(TYPE_WORDS.items()), label="How it is answered", initial="choice")
     caption = forms.CharField(max_length=200, help_text="The question as people read it.")
     help = forms.CharField(max_length=300, required=False)
     options = LinesField(
-        required=False, help_text="For “choose one”: one option a line, as value | caption. The value is exported."
+        required=False,
+        help_text="To choose from: one option a line, as value | caption. The value is exported. "
+        "For a scale: captions of single points, such as 1 | not at all.",
     )
     max_length = forms.IntegerField(required=False, min_value=1, max_value=200_000, label="Longest text, characters")
+    unit = forms.CharField(
+        required=False, max_length=40, help_text="What is asked in, such as months or %: a bare number is read in it."
+    )
+    min = forms.IntegerField(
+        required=False,
+        label="From",
+        help_text="Lowest number, first point of a scale, fewest options, members, rows or pairs.",
+    )
+    max = forms.IntegerField(required=False, label="To", help_text="Highest or most, likewise.")
+    ordered = forms.BooleanField(
+        required=False, label="The order counts: of options from low to high, of a list, of a table's rows"
+    )
+    columns = LinesField(required=False, label="Columns of a table", help_text="Their names, one a line, in order.")
+    columns_from = forms.CharField(
+        required=False,
+        max_length=200,
+        label="Columns from the item",
+        help_text="The content key under which each item names its own columns; an item without it has those above.",
+    )
     decides = forms.BooleanField(required=False, initial=True, label="Decides: it is counted, voted on and compared")
     required = forms.BooleanField(required=False, initial=True, label="Must be answered")
 
-    def clean_options(self) -> list[dict[str, str]]:
+    def clean_options(self) -> list[dict[str, Any]]:
+        # Captions in other languages come through the API; the editor shows the plain ones and keeps the others.
+        kept = {option.get("value"): option.get("captions") for option in self.initial.get("stored_options") or []}
         options = []
         for line in self.cleaned_data["options"]:
             value, bar, caption = line.partition("|")
-            options.append({"value": value.strip(), "caption": caption.strip() if bar else value.strip()})
+            option: dict[str, Any] = {"value": value.strip(), "caption": caption.strip() if bar else value.strip()}
+            if kept.get(option["value"]):
+                option["captions"] = kept[option["value"]]
+            options.append(option)
         return options
 
     def to_json(self) -> dict[str, Any]:
-        names = ("name", "type", "caption", "help", "options", "max_length", "decides", "required")
-        data = {name: self.cleaned_data[name] for name in names}
-        if data["type"] != "choice":
-            data["options"] = []
-        return data
+        """The field as a stage stores it: of the settings only those that its type has."""
+        names = ("name", "type", "caption", "help", "max_length", "decides", "required")
+        settings = get_field_type(self.cleaned_data["type"]).settings
+        return {name: self.cleaned_data[name] for name in (*names, *(s for s in SETTINGS if s in settings))}
 
 
 class BaseFieldFormSet(forms.BaseFormSet):
@@ -256,7 +292,11 @@ FieldFormSet: Any = forms.formset_factory(
 def field_initial(fields: Sequence[dict[str, JsonValue]]) -> list[dict[str, Any]]:
     """Stored fields as the form set shows them."""
     return [
-        {**field, "options": [f"{option['value']} | {option['caption']}" for option in field.get("options") or []]}  # type: ignore[index,union-attr,call-overload]
+        {
+            **field,
+            "options": [f"{option['value']} | {option['caption']}" for option in field.get("options") or []],  # type: ignore[index,union-attr,call-overload]
+            "stored_options": field.get("options"),
+        }
         for field in fields
     ]
 

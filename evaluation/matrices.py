@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from django.db.models import Exists, FilteredRelation, OuterRef, Q, QuerySet
 
-from annotate.answers import FieldSpec, answer_keys, fields_from_json
+from annotate.answers import FieldSpec, answer_keys, answer_text, fields_from_json
 from annotate.models import Annotation, Assignment, Gold, ItemSet, ItemSetEntry, Stage, StageItem, StageVersion
 from evaluation.models import Prediction, Run
 from evaluation.reports.comparison import Comparison, RunSide, Side
@@ -454,4 +454,4 @@ def _read_field(
         return None, None, {}
     others = {field: value for field, value in answer.items() if field != name}
     key = answer_keys([spec], answer).get(name)
-    return (None if key is None else str(answer[name])), key, others
+    return (None if key is None else answer_text(answer[name])), key, others

@@ -5,12 +5,22 @@ answers through this package, so an answer that could not be stored or compared 
 """
 
 from annotate.answers import choice as _choice  # noqa: F401  importing a field type registers it
+from annotate.answers import choices as _choices  # noqa: F401
+from annotate.answers import date as _date  # noqa: F401
+from annotate.answers import list as _list  # noqa: F401
+from annotate.answers import number as _number  # noqa: F401
+from annotate.answers import qa_pairs as _qa_pairs  # noqa: F401
+from annotate.answers import question as _question  # noqa: F401
+from annotate.answers import scale as _scale  # noqa: F401
+from annotate.answers import table as _table  # noqa: F401
 from annotate.answers import text as _text  # noqa: F401
-from annotate.answers.answer import answer_keys, read_answer, validate_answer
+from annotate.answers import verdict as _verdict  # noqa: F401
+from annotate.answers.answer import answer_keys, answer_text, fields_for_item, read_answer, validate_answer
 from annotate.answers.equivalence import KEY_VERSION, text_key
 from annotate.answers.errors import AnswerInvalid, FieldSpecInvalid
 from annotate.answers.fields import (
     FIELD_TYPES,
+    SETTINGS,
     FieldSpec,
     FieldType,
     JsonValue,
@@ -18,10 +28,12 @@ from annotate.answers.fields import (
     fields_from_json,
     get_field_type,
 )
+from annotate.answers.meaning import short_answer_key
 
 __all__ = [
     "FIELD_TYPES",
     "KEY_VERSION",
+    "SETTINGS",
     "AnswerInvalid",
     "FieldSpec",
     "FieldSpecInvalid",
@@ -29,9 +41,12 @@ __all__ = [
     "JsonValue",
     "Option",
     "answer_keys",
+    "answer_text",
+    "fields_for_item",
     "fields_from_json",
     "get_field_type",
     "read_answer",
+    "short_answer_key",
     "text_key",
     "validate_answer",
 ]

@@ -1,9 +1,35 @@
 """A whole answer: one value for each field that has one."""
 
-from collections.abc import Callable, Mapping, Sequence
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 from annotate.answers.errors import AnswerInvalid
 from annotate.answers.fields import FieldSpec, JsonValue, RawData, get_field_type
+from annotate.answers.table import columns_in
+
+
+def fields_for_item(
+    fields: Sequence[FieldSpec], content: Iterable[Sequence[Any]], language: str = ""
+) -> tuple[FieldSpec, ...]:
+    """The fields as they are asked beside one item: captions in its language, and the columns that it names.
+
+    A field whose `columns_from` the item does not have, or that names no columns there, keeps its own.
+    """
+    values = {pair[0]: pair[1] for pair in content} if any(field.columns_from for field in fields) else {}
+    found = (field.in_language(language) if language else field for field in fields)
+    return tuple(
+        replace(field, columns=columns_in(values.get(field.columns_from)) or field.columns)
+        if field.columns_from
+        else field
+        for field in found
+    )
+
+
+def answer_text(value: JsonValue) -> str:
+    """One value as text: a text as it is, everything else as JSON, so that it can be read again."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def read_answer(fields: Sequence[FieldSpec], data: RawData) -> dict[str, JsonValue]:

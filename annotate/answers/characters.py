@@ -1,9 +1,12 @@
 """Strings as they come in: one string per field, and no character that a database or an export cannot hold."""
 
 import re
+from decimal import Decimal
 
+from annotate.answers.equivalence import is_blank
 from annotate.answers.errors import AnswerInvalid
 from annotate.answers.fields import FieldSpec, RawData
+from annotate.answers.meaning.numbers import number_text
 
 # PostgreSQL refuses NUL in text, and a lone surrogate cannot be encoded: either one would break every later export.
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
@@ -31,3 +34,17 @@ def storable_string(value: object, spec: FieldSpec) -> str:
             spec.name, f"Character {found.start() + 1:,} is {kind} that cannot be saved. Please delete it."
         )
     return value
+
+
+def many_strings(data: RawData, spec: FieldSpec) -> list[str]:
+    """All strings of the field in a POST or JSON mapping, without the blank ones. Raises AnswerInvalid."""
+    raw = data.get(spec.name)
+    values = raw if isinstance(raw, list | tuple) else [] if raw is None else [raw]
+    return [text for value in values if not is_blank(text := storable_string(value, spec))]
+
+
+def number_as_text(value: object) -> object:
+    """A JSON number as plain digits, so that a program may send 12 for "12"; anything else as it is."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != value or abs(value) == float("inf"):
+        return value
+    return number_text(Decimal(str(value)))

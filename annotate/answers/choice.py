@@ -1,27 +1,19 @@
 """One of several options: yes, no, not sure enough."""
 
 from annotate.answers.characters import one_string, storable_string
-from annotate.answers.equivalence import KEY_VERSION, is_blank
+from annotate.answers.equivalence import is_blank
 from annotate.answers.errors import AnswerInvalid, FieldSpecInvalid
-from annotate.answers.fields import FieldSpec, RawData, field_type
+from annotate.answers.fields import FieldSpec, FieldType, JsonValue, RawData, field_type
 
 
 @field_type("choice")
-class Choice:
+class Choice(FieldType):
     """The value is the chosen option's value; its key is the same string, so a changed caption changes no vote."""
 
-    name: str
-    KEY_VERSION: int = KEY_VERSION
+    settings = frozenset({"options", "ordered"})
 
     def check_spec(self, spec: FieldSpec) -> None:
-        values = [option.value for option in spec.options]
-        if len(values) < 2:
-            raise FieldSpecInvalid(f"Field {spec.name}: a choice needs at least two options.")
-        if len(set(values)) < len(values):
-            raise FieldSpecInvalid(f"Field {spec.name}: two options have the same value.")
-        captions = [option.caption.strip().casefold() for option in spec.options]
-        if len(set(captions)) < len(captions):
-            raise FieldSpecInvalid(f"Field {spec.name}: two options have the same caption.")
+        check_options(spec)
 
     def read(self, data: RawData, spec: FieldSpec) -> str | None:
         value = one_string(data, spec)
@@ -37,3 +29,26 @@ class Choice:
 
     def canonical_key(self, value: object, spec: FieldSpec) -> str:
         return self.validate(value, spec)
+
+    def json_schema(self, spec: FieldSpec) -> dict[str, JsonValue]:
+        return {"type": "string", "enum": [option.value for option in spec.options]}
+
+    def in_words(self, value: JsonValue, spec: FieldSpec) -> str:
+        return caption_of(value, spec)
+
+
+def caption_of(value: JsonValue, spec: FieldSpec) -> str:
+    """The caption of an option by its value; a value that is none as it is."""
+    return next((option.caption for option in spec.options if option.value == value), str(value))
+
+
+def check_options(spec: FieldSpec) -> None:
+    """Raise FieldSpecInvalid unless there are two options or more, with different values and captions."""
+    values = [option.value for option in spec.options]
+    if len(values) < 2:
+        raise FieldSpecInvalid(f"Field {spec.name}: a choice needs at least two options.")
+    if len(set(values)) < len(values):
+        raise FieldSpecInvalid(f"Field {spec.name}: two options have the same value.")
+    captions = [option.caption.strip().casefold() for option in spec.options]
+    if len(set(captions)) < len(captions):
+        raise FieldSpecInvalid(f"Field {spec.name}: two options have the same caption.")

@@ -1,10 +1,10 @@
-"""When two texts are the same answer. The one rule for votes on text."""
+"""When two texts are the same text, and the version of all keys. What a short answer means is read in meaning/."""
 
 import unicodedata
 
 # The version of every canonical key in this package. A resolution stores it, so that keys made by an older rule are
 # recognised and counted again instead of being compared with newer ones. Raise it whenever any key changes.
-KEY_VERSION = 1
+KEY_VERSION = 2
 
 # Characters without a shape that come along when text is copied (soft hyphen, zero-width space, direction marks,
 # byte order mark). Two people who see the same word must not vote against each other. The joiners U+200C and U+200D
@@ -20,7 +20,7 @@ def is_blank(text: str) -> bool:
 
 
 def text_key(text: str) -> str:
-    """The canonical key of a text: compatibility forms (NFKC), case and white space folded, invisible marks dropped.
+    """The key of a text as such: compatibility forms (NFKC), case and white space folded, invisible marks dropped.
 
     The key of a key is the key itself. Accents, punctuation and word order count: they can change the meaning, and a
     vote must not decide that they do not.

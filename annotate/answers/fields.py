@@ -1,10 +1,12 @@
 """What a field is: its description in a stage, and the registry of field types."""
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from dataclasses import dataclass, replace
+from typing import ClassVar, TypeAlias
 
+from annotate.answers.equivalence import KEY_VERSION
 from annotate.answers.errors import FieldSpecInvalid
 
 JsonValue: TypeAlias = "str | int | float | bool | list[JsonValue] | dict[str, JsonValue] | None"
@@ -16,15 +18,31 @@ RESERVED_NAMES = frozenset(
     {"csrfmiddlewaretoken", "person", "client_key", "stage_version", "guideline_version", "draft_version"}
     | {"active_seconds", "flag", "flag_note"}
 )
-_KEYS = frozenset({"name", "type", "caption", "decides", "required", "options", "help", "max_length"})
+# What only some types have; a type names those that it takes in `settings`.
+SETTINGS = ("options", "ordered", "unit", "min", "max", "columns", "columns_from")
+_KEYS = frozenset({"name", "type", "caption", "decides", "required", "help", "max_length", *SETTINGS})
+MAX_COLUMNS = 50
+_LANGUAGE = re.compile(r"[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8}){0,7}")
 
 
 @dataclass(frozen=True)
 class Option:
-    """One choice: the value is stored and exported, the caption is shown and may change."""
+    """One choice: the value is stored and exported, the caption is shown and may change.
+
+    captions: (BCP-47 language, caption) pairs for items in other languages.
+    """
 
     value: str
     caption: str
+    captions: tuple[tuple[str, str], ...] = ()
+
+    def in_language(self, language: str) -> "Option":
+        """The option as people read it beside an item in that language; the plain caption where there is no other."""
+        by_language = {tag.lower(): caption for tag, caption in self.captions}
+        tag = language.lower()
+        while tag and tag not in by_language:
+            tag = tag.rpartition("-")[0]
+        return replace(self, caption=by_language[tag]) if tag else self
 
 
 @dataclass(frozen=True)
@@ -33,6 +51,10 @@ class FieldSpec:
 
     decides: its key is voted on; a field that only supports (an explanation) is not.
     max_length: in characters; None means the default of the field type.
+    is_ordered: the options are a scale from low to high; the order of a list's members, or of a table's rows, counts.
+    unit: what the question asks in ("months", "%"): a number without a unit gets it.
+    minimum, maximum: of a number or of the points of a scale; how many options, members, rows or pairs are asked for.
+    columns: of a table, in order; columns_from: the content key under which each item has its own (docs/domain.md).
     """
 
     name: str
@@ -43,6 +65,12 @@ class FieldSpec:
     options: tuple[Option, ...] = ()
     help: str = ""
     max_length: int | None = None
+    is_ordered: bool = False
+    unit: str = ""
+    minimum: int | None = None
+    maximum: int | None = None
+    columns: tuple[str, ...] = ()
+    columns_from: str = ""
 
     @classmethod
     def from_json(cls, data: Mapping[str, object]) -> "FieldSpec":
@@ -65,8 +93,20 @@ class FieldSpec:
             options=_options(data.get("options") or [], name),
             help=_text(data, "help", name, default=""),
             max_length=_length(data.get("max_length"), name),
+            is_ordered=_flag(data, "ordered", name, default=False),
+            unit=_text(data, "unit", name, default="").strip(),
+            minimum=_whole(data, "min", name),
+            maximum=_whole(data, "max", name),
+            columns=_columns(data.get("columns") or [], name),
+            columns_from=_text(data, "columns_from", name, default=""),
         )
-        get_field_type(spec.type).check_spec(spec)
+        kind = get_field_type(spec.type)
+        for setting in SETTINGS:
+            if data.get(setting) not in (None, "", False, [], ()) and setting not in kind.settings:
+                raise FieldSpecInvalid(f"Field {name}: a {spec.type} field has no {setting}.")
+        if spec.minimum is not None and spec.maximum is not None and spec.minimum > spec.maximum:
+            raise FieldSpecInvalid(f"Field {name}: min must not be above max.")
+        kind.check_spec(spec)
         return spec
 
     def to_json(self) -> dict[str, JsonValue]:
@@ -77,31 +117,66 @@ class FieldSpec:
             "caption": self.caption,
             "decides": self.decides,
             "required": self.required,
-            "options": [{"value": option.value, "caption": option.caption} for option in self.options],
+            "options": [_option_json(option) for option in self.options],
             "help": self.help,
         }
-        if self.max_length is not None:
-            data["max_length"] = self.max_length
-        return data
+        # Left out unless set: descriptions that were stored before a setting existed stay equal to what is made anew.
+        settings: dict[str, JsonValue] = {
+            "max_length": self.max_length,
+            "ordered": self.is_ordered or None,
+            "unit": self.unit or None,
+            "min": self.minimum,
+            "max": self.maximum,
+            "columns": list(self.columns) or None,
+            "columns_from": self.columns_from or None,
+        }
+        return data | {name: value for name, value in settings.items() if value is not None}
+
+    def in_language(self, language: str) -> "FieldSpec":
+        """The field as people read it beside an item in that language."""
+        return replace(self, options=tuple(option.in_language(language) for option in self.options))
 
 
-class FieldType(Protocol):
-    """How answers to one type of field are read, checked and compared."""
+class FieldType(ABC):
+    """How answers to one type of field are read, checked, compared and shown again.
 
-    name: str
-    KEY_VERSION: int
+    settings: which of SETTINGS a field of this type may have.
+    """
 
-    def check_spec(self, spec: FieldSpec) -> None:
+    name: ClassVar[str]
+    KEY_VERSION: ClassVar[int] = KEY_VERSION
+    settings: ClassVar[frozenset[str]] = frozenset()
+
+    def check_spec(self, spec: FieldSpec) -> None:  # noqa: B027  most types have no rule of their own
         """Raise FieldSpecInvalid if the description cannot work for this type."""
 
+    @abstractmethod
     def read(self, data: RawData, spec: FieldSpec) -> JsonValue:
         """The value in a POST or JSON mapping, None if empty; raises AnswerInvalid for what could not be stored."""
 
+    @abstractmethod
     def validate(self, value: object, spec: FieldSpec) -> JsonValue:
-        """The value if it keeps the rules of the field; raises AnswerInvalid."""
+        """The value if it keeps the rules of the field, in its one stored form; raises AnswerInvalid.
 
+        A valid value stays as it is. A text is taken as it is typed in the form, so that gold labels from a file and
+        answers from a log are read by the same rules.
+        """
+
+    @abstractmethod
     def canonical_key(self, value: object, spec: FieldSpec) -> str:
         """A key; two valid values have equal keys exactly if they are the same answer."""
+
+    @abstractmethod
+    def json_schema(self, spec: FieldSpec) -> dict[str, JsonValue]:
+        """The JSON Schema of the stored value."""
+
+    def to_form(self, value: JsonValue, spec: FieldSpec) -> JsonValue:
+        """The value as the form shows it: `read` makes the same value of it. A text that was refused stays as typed."""
+        return value
+
+    def in_words(self, value: JsonValue, spec: FieldSpec) -> str:
+        """The value on one line, as its author knows it: options by their captions."""
+        return str(value)
 
 
 FIELD_TYPES: dict[str, FieldType] = {}
@@ -147,8 +222,8 @@ def _text(data: Mapping[str, object], key: str, name: str, default: str | None =
     return value
 
 
-def _flag(data: Mapping[str, object], key: str, name: str) -> bool:
-    value = data.get(key, True)
+def _flag(data: Mapping[str, object], key: str, name: str, *, default: bool = True) -> bool:
+    value = data.get(key, default)
     if not isinstance(value, bool):
         raise FieldSpecInvalid(f"Field {name}: {key} must be true or false.")
     return value
@@ -162,6 +237,21 @@ def _length(value: object, name: str) -> int | None:
     return value
 
 
+def _whole(data: Mapping[str, object], key: str, name: str) -> int | None:
+    value = data.get(key)
+    if value is not None and (not isinstance(value, int) or isinstance(value, bool) or abs(value) > 10**12):
+        raise FieldSpecInvalid(f"Field {name}: {key} must be a whole number.")
+    return value
+
+
+def _columns(value: object, name: str) -> tuple[str, ...]:
+    if not isinstance(value, list | tuple) or not all(isinstance(column, str) and column.strip() for column in value):
+        raise FieldSpecInvalid(f"Field {name}: columns must be a list of names.")
+    if len(value) > MAX_COLUMNS:
+        raise FieldSpecInvalid(f"Field {name}: a table has at most {MAX_COLUMNS} columns.")
+    return tuple(column.strip() for column in value)
+
+
 def _options(value: object, name: str) -> tuple[Option, ...]:
     if not isinstance(value, list | tuple):
         raise FieldSpecInvalid(f"Field {name}: options must be a list.")
@@ -169,5 +259,24 @@ def _options(value: object, name: str) -> tuple[Option, ...]:
     for entry in value:
         if not isinstance(entry, Mapping):
             raise FieldSpecInvalid(f"Field {name}: an option must have a value and a caption.")
-        options.append(Option(value=_text(entry, "value", name), caption=_text(entry, "caption", name)))
+        captions = _captions(entry.get("captions") or {}, name)
+        options.append(Option(_text(entry, "value", name), _text(entry, "caption", name), captions))
     return tuple(options)
+
+
+def _captions(value: object, name: str) -> tuple[tuple[str, str], ...]:
+    if not isinstance(value, Mapping):
+        raise FieldSpecInvalid(f"Field {name}: captions must be an object from languages to captions.")
+    for language, caption in value.items():
+        if not isinstance(language, str) or not _LANGUAGE.fullmatch(language):
+            raise FieldSpecInvalid(f"Field {name}: {language!r} is no language tag; write en, ta or zh-Hans.")
+        if not isinstance(caption, str) or not caption.strip():
+            raise FieldSpecInvalid(f"Field {name}: the caption for {language} must be a text.")
+    return tuple(sorted(value.items()))
+
+
+def _option_json(option: Option) -> dict[str, JsonValue]:
+    data: dict[str, JsonValue] = {"value": option.value, "caption": option.caption}
+    if option.captions:
+        data["captions"] = dict(option.captions)
+    return data

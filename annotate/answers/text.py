@@ -1,22 +1,18 @@
 """Free text: a short line, or many lines."""
 
 from annotate.answers.characters import one_string, storable_string
-from annotate.answers.equivalence import KEY_VERSION, is_blank, text_key
-from annotate.answers.errors import AnswerInvalid, FieldSpecInvalid
-from annotate.answers.fields import FieldSpec, RawData, field_type
+from annotate.answers.equivalence import is_blank, text_key
+from annotate.answers.errors import AnswerInvalid
+from annotate.answers.fields import FieldSpec, FieldType, JsonValue, RawData, field_type
+from annotate.answers.meaning import short_answer_key
 
 
 @field_type("text")
-class Text:
-    """The value is the text as typed; its key folds case, compatibility forms and white space."""
+class Text(FieldType):
+    """The value is the text as typed; its key is what a short answer means."""
 
-    name: str
-    KEY_VERSION: int = KEY_VERSION
+    settings = frozenset({"unit"})
     default_max_length = 2_000
-
-    def check_spec(self, spec: FieldSpec) -> None:
-        if spec.options:
-            raise FieldSpecInvalid(f"Field {spec.name}: a text field has no options.")
 
     def max_length(self, spec: FieldSpec) -> int:
         return self.default_max_length if spec.max_length is None else spec.max_length
@@ -44,11 +40,18 @@ class Text:
         return text
 
     def canonical_key(self, value: object, spec: FieldSpec) -> str:
-        return text_key(self.validate(value, spec))
+        return short_answer_key(self.validate(value, spec), spec.unit)
+
+    def json_schema(self, spec: FieldSpec) -> dict[str, JsonValue]:
+        return {"type": "string", "minLength": 1, "maxLength": self.max_length(spec)}
 
 
 @field_type("long_text")
 class LongText(Text):
-    """Text of many lines; one published gold answer has 46,140 characters."""
+    """Text of many lines; its key is its words. One published gold answer has 46,140 characters."""
 
+    settings = frozenset()
     default_max_length = 200_000
+
+    def canonical_key(self, value: object, spec: FieldSpec) -> str:
+        return text_key(self.validate(value, spec))

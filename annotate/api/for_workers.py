@@ -7,12 +7,12 @@ reaches nobody by itself.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rest_framework import serializers
 
-from annotate.answers import fields_from_json
+from annotate.answers import FieldSpec, fields_for_item, fields_from_json, get_field_type
 from annotate.api.inputs import Input, row_id
 from annotate.desk import Desk
 from annotate.forms import MAX_ACTIVE_SECONDS
@@ -27,7 +27,9 @@ from annotate.shown import shown_pairs
 class AnswerInput(Input):
     """An answer: a value for each field, as the form of the item names them."""
 
-    answer = serializers.DictField(help_text="Field name -> value; an option's value for a choice, else text.")
+    answer = serializers.DictField(
+        help_text="Field name -> value, as the field's schema says; a text is read as it is typed in the form."
+    )
     form_version = row_id(help_text="`form.version` of the item, as it was handed out.")
     guideline_version = row_id(required=False, allow_null=True, help_text="As it was handed out; left out: the newest.")
     active_seconds = serializers.IntegerField(
@@ -73,6 +75,11 @@ class AskedField(serializers.Serializer):
     required = serializers.BooleanField()
     options = Option(many=True)
     max_length = serializers.IntegerField(allow_null=True)
+    unit = serializers.CharField(help_text="What is asked in; a number without a unit is read in it.")
+    columns = serializers.ListField(
+        child=serializers.CharField(), help_text="Of a table; the item's own, if it names any."
+    )
+    schema = serializers.DictField(help_text="JSON Schema of the value as it is stored.")
 
 
 class AskedForm(serializers.Serializer):
@@ -209,7 +216,7 @@ def work_stage(stage: Stage, progress: Progress) -> dict[str, Any]:
 def work_stage_in_full(desk: Desk, progress: Progress, guidelines: str) -> Mapping[str, Any]:
     stage = desk.stage
     return work_stage(stage, progress) | {
-        "form": asked_form(desk.version),
+        "form": asked_form(desk.version, fields_from_json(desk.version.fields)),
         "condition": {
             "is_closed_book": stage.is_closed_book,
             "time_limit_seconds": stage.time_limit_seconds,
@@ -221,15 +228,16 @@ def work_stage_in_full(desk: Desk, progress: Progress, guidelines: str) -> Mappi
     }
 
 
-def asked_form(version: StageVersion) -> dict[str, Any]:
+def asked_form(version: StageVersion, fields: Sequence[FieldSpec]) -> dict[str, Any]:
     """What is asked. Which fields are voted on is the study's business, not the annotator's."""
-    told = ("name", "type", "caption", "help", "required", "options", "max_length")
+    told = ("name", "type", "caption", "help", "required", "options", "max_length", "unit", "columns")
     return {
         "version": version.pk,
         "instruction": version.instruction,
         "fields": [
             {name: value for name, value in dataclasses.asdict(spec).items() if name in told}
-            for spec in fields_from_json(version.fields)
+            | {"schema": get_field_type(spec.type).json_schema(spec)}
+            for spec in fields
         ],
     }
 
@@ -243,7 +251,9 @@ def _held(desk: Desk, assignment: Assignment, version: StageVersion) -> dict[str
             "language": revision.language,
             "content": shown_pairs(revision.content, version.shown_keys),
         },
-        "form": asked_form(version),
+        "form": asked_form(
+            version, fields_for_item(fields_from_json(version.fields), revision.content, revision.language)
+        ),
         "guideline_version": desk.guideline_id,
         "draft": assignment.draft if isinstance(assignment.draft, dict) else None,
         "draft_version": assignment.draft_version,

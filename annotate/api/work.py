@@ -10,7 +10,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotate.answers import fields_from_json, read_answer
+from annotate.answers import read_answer
 from annotate.api import for_workers
 from annotate.api.base import ApiView
 from annotate.api.paging import PageQuery, page_of
@@ -77,7 +77,7 @@ class AssignmentSubmit(ApiView):
         version = _form_seen(desk, sent["form_version"])
         stored: dict[str, Any] = {
             "assignment": assignment,
-            "answer": _answer(version, sent["answer"]),
+            "answer": _answer(assignment, version, sent["answer"]),
             "client_key": sent["client_key"],
             "stage_version": version,
             "circumstances": Circumstances(
@@ -112,7 +112,7 @@ class AssignmentDraft(ApiView):
         sent = self.sent(for_workers.DraftInput)
         version = _form_seen(desk, sent["form_version"])
         draft = {
-            "answer": read_answer(fields_from_json(version.fields), sent["answer"]),
+            "answer": read_answer(submitting.fields_asked(assignment, version), sent["answer"]),
             "active_seconds": sent["active_seconds"],
             "is_flagged": sent["is_flagged"],
             "flag_note": sent["flag_note"],
@@ -162,8 +162,8 @@ def _form_seen(desk: Desk, sent: int) -> StageVersion:
     return version
 
 
-def _answer(version: StageVersion, sent: Mapping[str, Any]) -> dict[str, Any]:
+def _answer(assignment: Assignment, version: StageVersion, sent: Mapping[str, Any]) -> dict[str, Any]:
     """As the fields read it; a name that is no field's stays, for the service to refuse."""
-    specs = fields_from_json(version.fields)
+    specs = submitting.fields_asked(assignment, version)
     known = {spec.name for spec in specs}
     return {name: value for name, value in sent.items() if name not in known} | read_answer(specs, sent)

@@ -33,6 +33,15 @@ def resolve_due(*, limit: int = 1_000) -> int:
     return n_counted
 
 
+def mark_outdated() -> int:
+    """Mark due what was counted with keys of another version, so that an upgrade leaves no mixture; how many items.
+
+    An adjudicator's word is no count of keys, and stays.
+    """
+    outdated = Resolution.objects.exclude(key_version=KEY_VERSION).exclude(status=Resolution.Status.ADJUDICATED)
+    return StageItem.objects.filter(pk__in=outdated.values("stage_item"), due_at=None).update(due_at=Now())
+
+
 @transaction.atomic
 def _resolve_batch(size: int) -> int:
     # Under the lock of the stage items: an answer that arrives meanwhile marks its item due when the lock is gone, so

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from annotate.answers import fields_from_json
+from annotate.answers import fields_for_item, fields_from_json, get_field_type
 from annotate.models import GuidelineVersion, ItemRevision, Project, Stage
 from annotate.shown import shown_item
 
@@ -71,6 +71,14 @@ def preview_of(
             shown_keys=shown_keys,
         ),
         "instruction": instruction,
-        "fields": [{"spec": spec, "value": None, "error": "", "name": spec.name} for spec in fields_from_json(fields)],
+        "fields": [
+            {
+                "spec": spec,
+                "value": get_field_type(spec.type).to_form(None, spec),
+                "error": "",
+                "name": spec.name,
+            }
+            for spec in fields_for_item(fields_from_json(fields), revision.content, revision.language)
+        ],
         "missing": [key for key in shown_keys if key not in keys],
     }

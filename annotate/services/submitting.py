@@ -16,7 +16,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from annotate import events
-from annotate.answers import JsonValue, fields_from_json, validate_answer
+from annotate.answers import FieldSpec, JsonValue, fields_for_item, fields_from_json, validate_answer
 from annotate.exceptions import AnswerBelongsElsewhere, AssignmentNotOpen, StageNotOpen, StaleDraft
 from annotate.models import Annotation, Assignment, Person, Stage, StageItem, StageVersion
 from annotate.services import assigning
@@ -292,7 +292,16 @@ def _validated(assignment: Assignment, answer: Answer, stage_version: StageVersi
     """The answer, checked against the form its author saw, which need not be the newest one."""
     if stage_version.stage_id != assignment.stage_id:
         raise AnswerBelongsElsewhere
-    return validate_answer(fields_from_json(stage_version.fields), answer)
+    return validate_answer(fields_asked(assignment, stage_version), answer)
+
+
+def fields_asked(assignment: Assignment, stage_version: StageVersion) -> tuple[FieldSpec, ...]:
+    """The fields of a form beside the item of an assignment, with the columns that the item names."""
+    fields = fields_from_json(stage_version.fields)
+    # The content is read only for a form that looks into it: every answer passes here.
+    if not any(field.columns_from for field in fields):
+        return fields
+    return fields_for_item(fields, assignment.stage_item.revision.content)
 
 
 def _seconds(held: float, form: Circumstances) -> tuple[int, int]:

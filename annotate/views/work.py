@@ -12,7 +12,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotate.answers import AnswerInvalid, FieldSpec, fields_from_json
+from annotate.answers import AnswerInvalid, FieldSpec, fields_for_item, fields_from_json, get_field_type
 from annotate.desk import Desk, Held, desk_at, form_seen, guidelines_seen, held_by
 from annotate.exceptions import AssignmentNotOpen, MembershipPaused, OtherPersonSignedIn, StageNotOpen, StaleDraft
 from annotate.forms import AnswerForm, SkipForm
@@ -44,7 +44,7 @@ def submit(request: HttpRequest, token: str) -> HttpResponse:
     """Store the answer; the response that acknowledges it carries the next item."""
     assignment, seconds, desk = _held(request, token)
     version = _version_seen(request, desk)
-    form = AnswerForm(request.POST, fields=fields_from_json(version.fields))
+    form = AnswerForm(request.POST, fields=submitting.fields_asked(assignment, version))
     if not form.is_valid():
         return _page(request, desk, assignment, version=version, form=form, status=422)
     guidelines = _guidelines_seen(request, desk)
@@ -84,7 +84,7 @@ def revise(request: HttpRequest, token: str) -> HttpResponse:
         version = given.stage_version
         return _page(request, desk, assignment, version=version, revising=given)
     version = _version_seen(request, desk)
-    form = AnswerForm(request.POST, fields=fields_from_json(version.fields))
+    form = AnswerForm(request.POST, fields=submitting.fields_asked(assignment, version))
     if not form.is_valid():
         return _page(request, desk, assignment, version=version, form=form, revising=given, status=422)
     try:
@@ -135,7 +135,7 @@ def draft(request: HttpRequest, token: str) -> HttpResponse:
     """Autosave, for the page's script. 409 is quiet: the words are stored elsewhere, newer."""
     assignment, _, desk = _held(request, token)
     version = _version_seen(request, desk)
-    form = AnswerForm(request.POST, fields=fields_from_json(version.fields))
+    form = AnswerForm(request.POST, fields=submitting.fields_asked(assignment, version))
     if not form.is_valid():
         return JsonResponse({"error": "invalid", "fields": form.field_errors}, status=422)
     version_sent = form.cleaned_data["draft_version"] or 0
@@ -249,8 +249,8 @@ def _form_context(
     assignment: Assignment, version: StageVersion, form: AnswerForm | None, revising: Annotation | None
 ) -> dict[str, Any]:
     """The item and the form: as it was sent, else as the earlier answer, else as the draft has it."""
-    specs = fields_from_json(version.fields)
     revision = assignment.stage_item.revision
+    specs = fields_for_item(fields_from_json(version.fields), revision.content, revision.language)
     errors: Mapping[str, str] = {}
     error = ""
     client_key = secrets.token_urlsafe(16)
@@ -281,7 +281,12 @@ def _form_context(
             shown_keys=version.shown_keys,
         ),
         "fields": [
-            {"spec": spec, "value": answer.get(spec.name), "error": errors.get(spec.name, ""), "name": spec.name}
+            {
+                "spec": spec,
+                "value": get_field_type(spec.type).to_form(answer.get(spec.name), spec),
+                "error": errors.get(spec.name, ""),
+                "name": spec.name,
+            }
             for spec in specs
         ],
         "stage_version": version.pk,
@@ -335,8 +340,7 @@ def _summary(specs: Sequence[FieldSpec], answer: Mapping[str, Any]) -> str:
     for spec in specs:
         value = answer.get(spec.name)
         if value is not None:
-            captions = {option.value: option.caption for option in spec.options}
-            text = captions.get(value, str(value)) if isinstance(value, str) else str(value)
+            text = get_field_type(spec.type).in_words(value, spec)
             return text if len(text) <= SUMMARY_LENGTH else f"{text[: SUMMARY_LENGTH - 1]}…"
     return "no answer"
 

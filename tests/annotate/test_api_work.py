@@ -67,6 +67,9 @@ def test_the_next_item_shows_what_the_stage_shows_and_asks():
             "required": True,
             "options": YES_NO[0]["options"],
             "max_length": None,
+            "unit": "",
+            "columns": [],
+            "schema": {"type": "string", "enum": ["yes", "no", "not_sure"]},
         }
     ]
     assert told["nothing_left"] is None

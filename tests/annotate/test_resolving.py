@@ -42,7 +42,7 @@ def test_texts_that_differ_only_in_writing_vote_together_and_the_first_wording_i
     item = make_voted("Two  Medals", "two medals", "three", field="answer", form=SHORT_ANSWER)
     status, answer, counts, n_votes, margin = outcome(item)
     assert (status, answer, n_votes, margin) == ("majority", "Two  Medals", 3, 1)
-    assert counts == [["two medals", 2], ["three", 1]]
+    assert counts == [["number:2 medals", 2], ["number:3", 1]]
 
 
 def test_only_deciding_fields_are_resolved():
@@ -100,11 +100,23 @@ def test_an_adjudicated_field_is_left_alone():
     assert item.due_at is None
 
 
+def test_votes_counted_with_older_keys_are_counted_again():
+    item = make_voted("365 days", "one year", "two years", field="answer", form=SHORT_ANSWER)
+    assert outcome(item)[:2] == ("majority", "365 days")
+    judged = make_stage_item(item.stage)
+    Resolution.objects.create(stage_item=judged, field="answer", status="adjudicated", answer="x", key_version=1)
+    assert resolving.mark_outdated() == 0
+    Resolution.objects.filter(stage_item=item).update(key_version=1, status="tie", answer=None)
+    assert resolving.mark_outdated() == 1
+    assert outcome(item)[:2] == ("majority", "365 days")
+    assert resolving.mark_outdated() == 0
+
+
 def test_each_answer_is_read_with_the_form_its_author_saw():
     item = make_voted("yes", "yes")
     item.stage.versions.update(is_current=False)
     other_fields = [
-        {"name": "label", "type": "text", "caption": "In your words", "decides": True, "required": True},
+        {"name": "label", "type": "long_text", "caption": "In your words", "decides": True, "required": True},
     ]
     newer = StageVersion.objects.create(stage=item.stage, number=2, fields=other_fields, shown_keys=["question"])
     StageItem.objects.update(wanted=3)

@@ -16,6 +16,7 @@ from django.db import InterfaceError, OperationalError, connection
 
 from annotate.services.database_leases import hold_lease, release_lease
 from annotate.services.heartbeats import hear
+from annotate.services.resolving import mark_outdated
 from evaluation.services.ringing import ring_due, ring_to_hear
 
 logger = logging.getLogger(__name__)
@@ -24,6 +25,8 @@ LEASE = "scheduler"
 # Longer than a few rounds, so that a slow round loses nothing; short, so that a dead scheduler is soon replaced.
 LEASE_SECONDS = 15
 HEARING_SECONDS = 10
+# After an upgrade old processes may count votes by old rules for a while; an hour later nothing of that is left.
+LOOKING_BACK_SECONDS = 3600
 
 
 class Command(BaseCommand):
@@ -38,9 +41,11 @@ class Command(BaseCommand):
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: stop.set())
         holder = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
-        hearing = _Every(HEARING_SECONDS)
+        hearing, looking_back = _Every(HEARING_SECONDS), _Every(LOOKING_BACK_SECONDS)
         while not stop.is_set():
             try:
+                if looking_back.is_due():
+                    mark_outdated()
                 _round(holder, hearing)
             except (OperationalError, InterfaceError) as problem:
                 # The database restarts, or another process holds SQLite's lock for long: the next round tries again.

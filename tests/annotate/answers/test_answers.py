@@ -17,6 +17,7 @@ from annotate.answers import (
     fields_from_json,
     get_field_type,
     read_answer,
+    short_answer_key,
     text_key,
     validate_answer,
 )
@@ -114,7 +115,7 @@ def test_a_field_that_is_not_asked_is_refused():
 
 def test_only_fields_that_decide_have_keys():
     answer = {"label": "yes", "words": " The  TITANIC ", "why": "Because."}
-    assert answer_keys(FIELDS, answer) == {"label": "yes", "words": "the titanic"}
+    assert answer_keys(FIELDS, answer) == {"label": "yes", "words": "titanic"}
     assert answer_keys(FIELDS, {"why": "Because."}) == {}
 
 
@@ -170,7 +171,7 @@ def test_equality_of_keys_is_an_equivalence(texts):
 def test_a_valid_answer_stays_valid_and_keeps_its_keys(label, words):
     answer = validate_answer(FIELDS, {"label": label, "words": words})
     assert validate_answer(FIELDS, answer) == answer
-    assert answer_keys(FIELDS, answer) == {"label": label, "words": text_key(words)}
+    assert answer_keys(FIELDS, answer) == {"label": label, "words": short_answer_key(words)}
 
 
 @pytest.mark.parametrize("field", [LABEL, WORDS, WHY, {**WORDS, "max_length": 10, "help": "short"}])
@@ -210,7 +211,11 @@ def test_a_stage_needs_fields_with_different_names():
 
 def test_every_field_type_names_itself_and_its_key_version():
     assert {name: (kind.name, kind.KEY_VERSION) for name, kind in FIELD_TYPES.items()} == {
-        name: (name, KEY_VERSION) for name in ("choice", "text", "long_text")
+        name: (name, KEY_VERSION)
+        for name in (
+            *("choice", "choices", "text", "long_text", "number", "date", "table", "list", "question", "qa_pairs"),
+            *("verdict", "scale"),
+        )
     }
 
 

@@ -1,0 +1,97 @@
+"""Questions with their answers, as somebody writes them about a table."""
+
+import json
+import re
+from collections.abc import Mapping
+
+from annotate.answers.characters import one_string, storable_string
+from annotate.answers.equivalence import is_blank, text_key
+from annotate.answers.errors import AnswerInvalid
+from annotate.answers.fields import FieldSpec, FieldType, JsonValue, RawData, field_type
+from annotate.answers.meaning import short_answer_key
+
+MAX_PAIRS = 50
+_MAX_LENGTH = 2_000
+_BETWEEN = re.compile(r"\t|(?<=[?？]) {1,20}")
+_PARTS = ("question", "answer")
+
+
+@field_type("qa_pairs")
+class QuestionsWithAnswers(FieldType):
+    """The value is a list of {"question": ..., "answer": ...}. The order of the pairs does not matter."""
+
+    settings = frozenset({"min", "max"})
+
+    def read(self, data: RawData, spec: FieldSpec) -> JsonValue:
+        raw = data.get(spec.name)
+        if isinstance(raw, list | tuple) and any(isinstance(entry, Mapping) for entry in raw):
+            return [self._stored(entry, spec) for entry in raw] or None
+        text = one_string(data, spec)
+        return None if text is None else self._from_text(text) or None
+
+    def validate(self, value: object, spec: FieldSpec) -> list[JsonValue]:
+        entries = self._from_text(storable_string(value, spec)) if isinstance(value, str) else value
+        if entries is None or entries == []:
+            raise AnswerInvalid(spec.name, "Write at least one question with its answer, one pair a line.")
+        if not isinstance(entries, list | tuple):
+            raise AnswerInvalid(spec.name, "This answer must be a list of questions with answers.")
+        most = MAX_PAIRS if spec.maximum is None else spec.maximum
+        if len(entries) > most:
+            raise AnswerInvalid(spec.name, f"Write at most {most} pairs; these are {len(entries)}.")
+        if spec.minimum is not None and len(entries) < spec.minimum:
+            raise AnswerInvalid(spec.name, f"Write at least {spec.minimum} pairs; these are {len(entries)}.")
+        return [self._pair(entry, number, spec) for number, entry in enumerate(entries, start=1)]
+
+    def canonical_key(self, value: object, spec: FieldSpec) -> str:
+        pairs = [pair for pair in self.validate(value, spec) if isinstance(pair, dict)]
+        keys = [[text_key(str(pair["question"])), short_answer_key(str(pair["answer"]))] for pair in pairs]
+        return json.dumps(sorted(keys), ensure_ascii=False)
+
+    def json_schema(self, spec: FieldSpec) -> dict[str, JsonValue]:
+        text: JsonValue = {"type": "string", "minLength": 1, "maxLength": _MAX_LENGTH}
+        pair: JsonValue = {
+            "type": "object",
+            "properties": dict.fromkeys(_PARTS, text),
+            "required": list(_PARTS),
+            "additionalProperties": False,
+        }
+        most = MAX_PAIRS if spec.maximum is None else spec.maximum
+        return {"type": "array", "items": pair, "minItems": max(1, spec.minimum or 1), "maxItems": most}
+
+    def in_words(self, value: JsonValue, spec: FieldSpec) -> str:
+        return str(self.to_form(value, spec)).replace("\t", " ").replace("\n", "; ")
+
+    def to_form(self, value: JsonValue, spec: FieldSpec) -> JsonValue:
+        if not isinstance(value, list):
+            return value
+        pairs = [pair for pair in value if isinstance(pair, dict)]
+        return "\n".join("\t".join(" ".join(str(pair.get(part) or "").split()) for part in _PARTS) for pair in pairs)
+
+    def _from_text(self, text: str) -> list[JsonValue]:
+        """One pair a line: the question, a tab or the space after its question mark, the answer."""
+        pairs: list[JsonValue] = []
+        for line in text.splitlines():
+            if not is_blank(line):
+                question, *answer = _BETWEEN.split(line.strip(), maxsplit=1)
+                pairs.append({"question": question.strip(), "answer": "".join(answer).strip()})
+        return pairs
+
+    def _stored(self, entry: object, spec: FieldSpec) -> JsonValue:
+        if not isinstance(entry, Mapping):
+            raise AnswerInvalid(spec.name, "Each pair must have a question and an answer.")
+        return {str(name): storable_string(text, spec) for name, text in entry.items() if text is not None}
+
+    def _pair(self, entry: object, number: int, spec: FieldSpec) -> dict[str, JsonValue]:
+        if not isinstance(entry, Mapping) or set(entry) - set(_PARTS):
+            raise AnswerInvalid(spec.name, f"Pair {number} must have a question and an answer, and nothing else.")
+        pair: dict[str, JsonValue] = {}
+        for part in _PARTS:
+            text = storable_string(entry.get(part) or "", spec).strip()
+            if is_blank(text):
+                raise AnswerInvalid(spec.name, f"Pair {number} has no {part}. Put a tab between question and answer.")
+            if len(text) > _MAX_LENGTH:
+                raise AnswerInvalid(
+                    spec.name, f"The {part} of pair {number} is longer than {_MAX_LENGTH:,} characters."
+                )
+            pair[part] = text
+        return pair

@@ -1,0 +1,78 @@
+"""Is a given answer right? With what would be right, where it is not."""
+
+from collections.abc import Mapping
+
+from annotate.answers.characters import one_string, storable_string
+from annotate.answers.equivalence import is_blank
+from annotate.answers.errors import AnswerInvalid
+from annotate.answers.fields import FieldSpec, FieldType, JsonValue, RawData, field_type
+
+VERDICTS = ("right", "wrong", "unsure")
+_MAX_CORRECTION = 2_000
+
+
+@field_type("verdict")
+class Verdict(FieldType):
+    """The value is {"verdict": "right" | "wrong" | "unsure"}, and "correction" where something is wrong.
+
+    The key is the verdict: two people who call an answer wrong agree on that, whatever either would put in its place.
+    A correction explains a verdict; it becomes gold by an adjudicator's hand, never by votes.
+    """
+
+    def read(self, data: RawData, spec: FieldSpec) -> JsonValue:
+        raw = data.get(spec.name)
+        if isinstance(raw, Mapping):
+            return self._from_mapping(raw, spec)
+        verdict = one_string(data, spec)
+        # In a form the correction is a field of its own beside the verdict.
+        correction = one_string({spec.name: data.get(f"{spec.name}.correction")}, spec)
+        return self._from_mapping({"verdict": verdict, "correction": correction}, spec)
+
+    def validate(self, value: object, spec: FieldSpec) -> dict[str, JsonValue]:
+        entries: Mapping[str, object] = value if isinstance(value, Mapping) else {"verdict": value}
+        if unknown := sorted(set(entries) - {"verdict", "correction"}):
+            raise AnswerInvalid(spec.name, f"A verdict has no {unknown[0]}.")
+        verdict, correction = entries.get("verdict"), entries.get("correction")
+        if verdict is None:
+            raise AnswerInvalid(spec.name, "Say whether it is right.")
+        if verdict not in VERDICTS:
+            raise AnswerInvalid(spec.name, f"A verdict is one of {', '.join(VERDICTS)}.")
+        if correction is None or (isinstance(correction, str) and is_blank(correction)):
+            return {"verdict": str(verdict)}
+        if verdict != "wrong":
+            raise AnswerInvalid(
+                spec.name, "A correction belongs to an answer that is wrong. Remove it, or choose wrong."
+            )
+        text = storable_string(correction, spec)
+        if len(text) > _MAX_CORRECTION:
+            raise AnswerInvalid(spec.name, f"The correction is longer than the {_MAX_CORRECTION:,} characters allowed.")
+        return {"verdict": "wrong", "correction": text}
+
+    def canonical_key(self, value: object, spec: FieldSpec) -> str:
+        return str(self.validate(value, spec)["verdict"])
+
+    def json_schema(self, spec: FieldSpec) -> dict[str, JsonValue]:
+        return {
+            "type": "object",
+            "properties": {
+                "verdict": {"type": "string", "enum": list(VERDICTS)},
+                "correction": {"type": "string", "minLength": 1, "maxLength": _MAX_CORRECTION},
+            },
+            "required": ["verdict"],
+            "additionalProperties": False,
+        }
+
+    def to_form(self, value: JsonValue, spec: FieldSpec) -> JsonValue:
+        return value if isinstance(value, dict) else {"verdict": value, "correction": ""}
+
+    def in_words(self, value: JsonValue, spec: FieldSpec) -> str:
+        if not isinstance(value, dict):
+            return str(value)
+        return ": ".join(str(value[part]) for part in ("verdict", "correction") if value.get(part))
+
+    def _from_mapping(self, raw: Mapping[str, object], spec: FieldSpec) -> JsonValue:
+        kept: dict[str, JsonValue] = {}
+        for name, text in raw.items():
+            if text is not None and not is_blank(storable_string(text, spec)):
+                kept[str(name)] = str(text)
+        return kept or None
