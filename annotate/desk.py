@@ -15,6 +15,7 @@ from django.db import connection
 
 from annotate.claim_sql import seconds_since
 from annotate.models import Assignment, GuidelineVersion, Membership, Person, Project, Stage, StageVersion
+from annotate.statements import one_row
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ def desk_at(*, person: Person, project: str, stage: str) -> Desk | None:
 
     Closed stages have desks too: what is in somebody's hands may be finished.
     """
-    row = _one_row(
+    row = one_row(
         f"SELECT {_COLUMNS} FROM annotate_stage stage {_JOINS} "
         "WHERE project.slug = %(project)s AND stage.slug = %(stage)s AND stage.state <> 'draft' "
         "AND seat.id IS NOT NULL",
@@ -65,7 +66,7 @@ def desk_at(*, person: Person, project: str, stage: str) -> Desk | None:
 
 def held_by(*, person: Person, token: str) -> Held | None:
     """The one door to answer: nobody gets at another person's work, an admin neither."""
-    row = _one_row(
+    row = one_row(
         f"SELECT held.id, held.stage_item_id, held.state, held.draft, held.draft_version, "
         f"{seconds_since('held.leased_at')}, {_COLUMNS} "
         f"FROM annotate_assignment held JOIN annotate_stage stage ON stage.id = held.stage_id {_JOINS} "
@@ -144,13 +145,6 @@ def _desk(person: Person, row: Sequence[Any]) -> Desk:
     seat_id, *seat_rest = take(_SEAT)
     seat = None if seat_id is None else Membership.from_db(alias, _SEAT, [seat_id, *seat_rest])
     return Desk(person=person, stage=stage, version=version, seat=seat, guideline_id=next(values))
-
-
-def _one_row(statement: str, parameters: dict[str, Any]) -> tuple[Any, ...] | None:
-    with connection.cursor() as cursor:
-        cursor.execute(statement, parameters)
-        row: tuple[Any, ...] | None = cursor.fetchone()
-    return row
 
 
 def _from_json(value: Any) -> Any:

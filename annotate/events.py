@@ -13,7 +13,14 @@ def record(
     """Write down who did what to which row. `detail` holds ids and small facts, never an answer or a name."""
     if not transaction.get_connection().in_atomic_block:
         raise RuntimeError("an event belongs to the transaction of the change that it records")
-    Event.objects.create(
+    row(verb=verb, subject=subject, project_id=project_id, actor=actor, **detail).save(force_insert=True)
+
+
+def row(
+    *, verb: str, subject: models.Model, project_id: int | None, actor: Person | None = None, **detail: Any
+) -> Event:
+    """The row that `record` writes, for a statement that writes it together with others."""
+    return Event(
         project_id=project_id,
         actor=actor.pseudonym if actor else "",
         verb=verb,

@@ -19,6 +19,7 @@ from django.utils.crypto import constant_time_compare
 from django.utils.functional import SimpleLazyObject
 
 from annotate.models import Person, Session
+from annotate.statements import one_row
 
 
 class SessionStore(db.SessionStore):
@@ -32,9 +33,7 @@ class SessionStore(db.SessionStore):
 
     def load(self) -> dict[str, Any]:
         now = connection.ops.adapt_datetimefield_value(timezone.now())
-        with connection.cursor() as cursor:
-            cursor.execute(_READ, [self.session_key, now])
-            row = cursor.fetchone()
+        row = one_row(_READ, {"key": self.session_key, "now": now})
         if row is None:
             self._session_key = None
             return {}
@@ -88,4 +87,4 @@ _PERSON = ["id", "password", "is_superuser", "username", "pseudonym", "is_staff"
 _READ = f"""
     SELECT session.session_data, {", ".join(f'person."{name}"' for name in _PERSON)}
     FROM annotate_session session LEFT JOIN annotate_person person ON person.id = session.person_id
-    WHERE session.session_key = %s AND session.expire_date > %s"""
+    WHERE session.session_key = %(key)s AND session.expire_date > %(now)s"""

@@ -66,7 +66,7 @@ MIDDLEWARE = [
     "config.hostile_requests.HearOut",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "csp.middleware.CSPMiddleware",
+    "config.policy.SamePolicy",
     "config.hostile_requests.RefuseNul",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",

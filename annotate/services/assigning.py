@@ -22,6 +22,7 @@ from annotate import claim_sql, events
 from annotate.models import Assignment, Item, ItemRevision, Membership, Person, Stage, StageItem
 from annotate.models.assignment import new_token
 from annotate.services.counting import PersonCounts
+from annotate.statements import one_row, run
 
 
 class Left(StrEnum):
@@ -129,7 +130,7 @@ def take_place(*, stage: Stage, person: Person, languages: Sequence[str], wait: 
     # One that waits for rows goes through them in one order, and locks nothing on its way round.
     for where in [claim_sql.ANYWHERE] if wait else [claim_sql.AFTER_CURSOR, claim_sql.UP_TO_CURSOR]:
         statement, parameters = claim_sql.take_place(languages, where=where, wait=wait)
-        place = _one_row(statement, {"stage": stage.pk, "person": person.pk} | parameters)
+        place = one_row(statement, {"stage": stage.pk, "person": person.pk} | parameters)
         if place is not None:
             return _lease(stage, person, place)
     return None
@@ -153,7 +154,7 @@ def move_on(
         "skipped": skipped,
         "active_seconds": active_seconds,
     }
-    row = _one_row(claim_sql.move_on(), parameters)
+    row = one_row(claim_sql.move_on(), parameters)
     assert row is not None  # an upsert without a condition always has a row
     return PersonCounts(*row)
 
@@ -167,8 +168,10 @@ def hold_slot(*, assignment: Assignment) -> None:
 def _claim(stage: Stage, person: Person, languages: Sequence[str], *, wait: bool) -> Assignment | None:
     with transaction.atomic():
         with connection.cursor() as cursor:
-            cursor.execute(
-                claim_sql.enter(), {"stage": stage.pk, "person": person.pk, "draw": _starting_draw(stage, person)}
+            run(
+                cursor,
+                claim_sql.enter(),
+                {"stage": stage.pk, "person": person.pk, "draw": _starting_draw(stage, person)},
             )
         taken = take_place(stage=stage, person=person, languages=languages, wait=wait)
         if taken:
@@ -178,7 +181,7 @@ def _claim(stage: Stage, person: Person, languages: Sequence[str], *, wait: bool
 
 def _lease(stage: Stage, person: Person, place: tuple[Any, ...]) -> Assignment | None:
     stage_item_id, rank, round_, revision_id, content, language, item_id, external_id = place
-    row = _one_row(
+    row = one_row(
         claim_sql.lease(),
         {
             "stage": stage.pk,
@@ -254,7 +257,7 @@ def _retake(assignment: Assignment) -> bool:
 def _what_is_left(stage: Stage, person: Person, languages: Sequence[str]) -> NothingLeft:
     who = {"stage": stage.pk, "person": person.pk}
     statement, parameters = claim_sql.what_is_left(languages)
-    row = _one_row(statement, who | parameters)
+    row = one_row(statement, who | parameters)
     assert row is not None  # an aggregate always has a row
     n_short, n_met, n_held = row
     if n_short == 0:
@@ -262,7 +265,7 @@ def _what_is_left(stage: Stage, person: Person, languages: Sequence[str]) -> Not
     if n_held == 0:
         return NothingLeft(Left.NOBODY_ELIGIBLE, n_short=n_short, n_met=n_met)
     statement, parameters = claim_sql.first_return(languages)
-    row = _one_row(statement, who | parameters)
+    row = one_row(statement, who | parameters)
     seconds = None if row is None or row[0] is None else max(0.0, float(row[0]))
     return NothingLeft(Left.ALL_TAKEN, n_short=n_short, n_met=n_met, n_held=n_held, seconds_to_return=seconds)
 
@@ -278,14 +281,6 @@ def _starting_draw(stage: Stage, person: Person) -> int:
 def _languages_of(stage: Stage, person: Person) -> list[str]:
     memberships = Membership.objects.active().filter(project=stage.project_id, person=person)
     return memberships.values_list("languages", flat=True).first() or []
-
-
-def _one_row(statement: str, parameters: dict[str, Any]) -> tuple[Any, ...] | None:
-    with connection.cursor() as cursor:
-        cursor.execute(statement, parameters)
-        # All of it: SQLite finishes a statement that returns rows only when the last one was fetched.
-        rows = cursor.fetchall()
-    return rows[0] if rows else None
 
 
 def _from_json(value: Any) -> Any:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.template.loader import render_to_string
 from django.urls import reverse
+from django.utils.safestring import SafeString
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotate.answers import AnswerInvalid, FieldSpec, fields_for_item, fields_from_json, get_field_type
@@ -26,6 +29,9 @@ from annotate.shown import shown_item
 from annotate.views.at_work import at_work
 
 SUMMARY_LENGTH = 60
+
+# Stands for an assignment's token, in which no colon occurs.
+ANY_TOKEN = ":token:"
 
 
 @require_safe
@@ -238,7 +244,7 @@ def _page(
         context["empty"] = _why_empty(outcome, desk.stage)
     else:
         context |= _form_context(outcome, version or desk.version, form, revising)
-        context |= {"is_open": is_open, "revising": revising is not None, "skip_reasons": Assignment.SkipReason.choices}
+        context |= {"is_open": is_open, "revising": revising is not None, "skip_options": _skip_options()}
         if problem:
             context["form_error"] = problem
     template = "annotate/partials/item.html" if is_fragment else "annotate/work.html"
@@ -274,6 +280,12 @@ def _form_context(
         active_seconds = draft.get("active_seconds", 0)
     return {
         "assignment": assignment,
+        "addresses": {
+            "answer": _address("work-submit" if revising is None else "work-revise", assignment),
+            "draft": _address("work-draft", assignment),
+            "renew": _address("work-renew", assignment),
+            "skip": _address("work-skip", assignment),
+        },
         "item": shown_item(
             external_id=revision.item.external_id,
             language=revision.language,
@@ -295,6 +307,21 @@ def _form_context(
         "active_seconds": active_seconds,
         "form_error": error,
     }
+
+
+def _address(name: str, assignment: Assignment) -> str:
+    """`reverse` costs as much as a field of the form, and a page has five addresses that differ in the token alone."""
+    return _address_of_any(name).replace(ANY_TOKEN, assignment.token)
+
+
+@cache
+def _address_of_any(name: str) -> str:
+    return reverse(name, args=[ANY_TOKEN])
+
+
+@cache
+def _skip_options() -> SafeString:
+    return render_to_string("annotate/partials/skip_options.html", {"reasons": Assignment.SkipReason.choices})
 
 
 def _form_error(form: AnswerForm) -> str:
@@ -331,7 +358,7 @@ def _last_answer(desk: Desk, last: Annotation | None) -> dict[str, str] | None:
     version = desk.version if last.stage_version_id == desk.version.pk else last.stage_version
     return {
         "summary": _summary(fields_from_json(version.fields), last.answer),
-        "url": reverse("work-revise", args=[last.assignment.token]),
+        "url": _address("work-revise", last.assignment),
     }
 
 

@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from annotate.models import Person, Session
 from annotate.sessions import SessionStore
+from tests.executed import statements
 from tests.factories import make_member, make_project
 
 pytestmark = pytest.mark.django_db
@@ -37,7 +38,7 @@ def test_the_session_and_its_person_are_one_statement():
     with CaptureQueriesContext(connection) as queries:
         assert is_let_in(client)
     asking = ("FROM annotate_session", 'FROM "annotate_session"', 'FROM "annotate_person"')
-    assert sum(any(table in query["sql"] for table in asking) for query in queries) == 1
+    assert sum(any(table in sql for table in asking) for sql in statements(queries)) == 1
     assert Session.objects.get().person == person
 
 

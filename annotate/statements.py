@@ -1,0 +1,25 @@
+"""Statements that are written by hand, run. docs/decisions/0011 says where."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.db import connection
+from django.db.backends.utils import CursorWrapper
+
+
+def one_row(statement: str, parameters: Mapping[str, Any]) -> tuple[Any, ...] | None:
+    """The first row that a statement returns, if any."""
+    with connection.cursor() as cursor:
+        run(cursor, statement, parameters)
+        # All of it: SQLite finishes a statement that returns rows only when the last one was fetched.
+        rows = cursor.fetchall()
+    return rows[0] if rows else None
+
+
+def run(cursor: CursorWrapper, statement: str, parameters: Mapping[str, Any]) -> None:
+    """Execute with a plan that the connection keeps: planning was half of what an answer cost the database."""
+    if connection.vendor == "postgresql":
+        statement = connection.prepare(statement)  # type: ignore[attr-defined]  # config/postgresql
+    cursor.execute(statement, parameters)
