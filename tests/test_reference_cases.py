@@ -32,13 +32,19 @@ from evaluation.stats import (
     Bootstrap,
     Ratings,
     attainable_percentage,
+    benjamini_hochberg,
+    correlations,
     dawid_skene,
+    holm,
     label_agreements,
     light_kappa,
     macro_f1,
+    mcnemar,
     mean_person,
     paired_difference,
+    spread_over_grid,
     stratified_accuracy,
+    two_proportions,
     vote_of_k,
     wilson,
 )
@@ -322,6 +328,54 @@ def paired_bootstrap(data: Values, seed: int) -> Values:
     }
 
 
+@adapter("mcnemar")
+def mcnemar_test(data: Values, seed: int) -> Values:
+    return vars(mcnemar(data["b"], data["c"])) | {"undefined": {}}
+
+
+@adapter("two_proportion")
+def two_proportion(data: Values, seed: int) -> Values:
+    result = two_proportions(data["x1"], data["n1"], data["x2"], data["n2"], data["level"])
+    interval = result.interval
+    return {
+        "difference": result.difference,
+        "z": result.z,
+        "p": result.p,
+        "newcombe_lower": interval and interval.lower,
+        "newcombe_upper": interval and interval.upper,
+        "undefined": {"z": result.undefined},
+    }
+
+
+@adapter("adjust")
+def adjust(data: Values, seed: int) -> Values:
+    found: Values = {"holm": holm(data["p"]), "bh": benjamini_hochberg(data["p"])}
+    # An adjusted p-value of exactly .05 rejects; sums in floats leave it a digit above.
+    counts = {f"n_reject_{name}_05": sum(p is not None and p <= 0.05 + 1e-12 for p in ps) for name, ps in found.items()}
+    return found | counts
+
+
+@adapter("correlation")
+def correlation(data: Values, seed: int) -> Values:
+    x, y = ([np.nan if value is None else value for value in data[side]] for side in "xy")
+    found = list(correlations(x, y))
+    return {c.name: c.value for c in found} | {"n": found[0].n, "undefined": {c.name: c.undefined for c in found}}
+
+
+@adapter("grid_std")
+def grid_std(data: Values, seed: int) -> Values:
+    rows = [
+        (cell["depth"], cell["width"], score) for cell in data["cells"] for score in (cell["scores"] or [float("nan")])
+    ]
+    result = spread_over_grid(*zip(*rows, strict=True))
+    return {
+        "means": {f"{depth}x{width}": mean for (depth, width), mean in result.means.items()},
+        "std_sample": result.std_sample,
+        "std_population": result.std_population,
+        "n_cells": result.n_cells,
+    }
+
+
 @adapter("squad")
 def squad(data: Values, seed: int) -> Values:
     gold = frozenset(data["golds"])
@@ -417,6 +471,10 @@ def compare(found: Any, expected: Any, tolerance: Values, where: str) -> None:
     elif isinstance(expected, list) and isinstance(found, list) and len(found) == len(expected):
         for place, (one, other) in enumerate(zip(found, expected, strict=True)):
             compare(one, other, tolerance, f"{where}[{place}]")
+    elif isinstance(expected, list) and expected and isinstance(expected[0], float):
+        assert len(found) == len(expected), where
+        for place, value in enumerate(expected):
+            compare(found[place], value, tolerance, f"{where}[{place}]")
     elif isinstance(expected, float) and not tolerance.get("exact"):
         assert found == pytest.approx(expected, abs=tolerance.get("abs", 0), rel=tolerance.get("rel", 0)), where
     else:

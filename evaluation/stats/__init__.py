@@ -16,7 +16,9 @@ from evaluation.stats.agreement import (
 )
 from evaluation.stats.attainable import attainable_percentage
 from evaluation.stats.audit import StratifiedAccuracy, StratumAccuracy, stratified_accuracy
+from evaluation.stats.correlation import Correlations, MetricCorrelations, correlations, metric_correlations
 from evaluation.stats.dawid_skene import DawidSkene, dawid_skene
+from evaluation.stats.grid import GridSpread, spread_over_grid
 from evaluation.stats.human_accuracy import (
     BestPerson,
     LeaveOneOut,
@@ -33,7 +35,9 @@ from evaluation.stats.human_accuracy import (
 from evaluation.stats.intervals import Bootstrap, wilson
 from evaluation.stats.macro_f1 import MacroF1, macro_f1
 from evaluation.stats.means import count_missing_as_wrong
+from evaluation.stats.multiplicity import benjamini_hochberg, holm
 from evaluation.stats.paired import PairedDifference, paired_difference
+from evaluation.stats.paired_tests import McNemar, PermutationTest, mcnemar, mcnemar_of_scores, permutation_test
 from evaluation.stats.pairs import (
     PAIR_COEFFICIENTS,
     PairAgreement,
@@ -48,8 +52,20 @@ from evaluation.stats.pairs import (
     scott_pi,
 )
 from evaluation.stats.parts import LabelAgreement, coincidence_matrix, label_agreements, unit_agreements
+from evaluation.stats.power import ItemsNeeded, PilotSpread, detectable_difference, items_needed, pilot_spread, power_of
+from evaluation.stats.proportions import TwoProportions, two_proportions
 from evaluation.stats.ratings import Ratings
-from evaluation.stats.results import NO_PAIRS, NO_TRIALS, NO_VARIATION, TOO_FEW, Coefficient, Estimate, Interval
+from evaluation.stats.results import (
+    NO_DISCORDANT,
+    NO_PAIRS,
+    NO_TRIALS,
+    NO_VARIATION,
+    TOO_FEW,
+    ZERO_VARIANCE,
+    Coefficient,
+    Estimate,
+    Interval,
+)
 from evaluation.stats.scales import (
     MAX_ORDINAL_LABELS,
     SCALE_COEFFICIENTS,
@@ -64,33 +80,44 @@ from evaluation.stats.scales import (
 __all__ = [
     "COEFFICIENTS",
     "MAX_ORDINAL_LABELS",
+    "NO_DISCORDANT",
     "NO_PAIRS",
     "NO_TRIALS",
     "NO_VARIATION",
     "PAIR_COEFFICIENTS",
     "SCALE_COEFFICIENTS",
     "TOO_FEW",
+    "ZERO_VARIANCE",
     "BestPerson",
     "Bootstrap",
     "Coefficient",
+    "Correlations",
     "DawidSkene",
     "Estimate",
+    "GridSpread",
     "Interval",
+    "ItemsNeeded",
     "LabelAgreement",
     "LeaveOneOut",
     "MacroF1",
+    "McNemar",
     "MeanPerson",
+    "MetricCorrelations",
     "PairAgreement",
     "PairedDifference",
+    "PermutationTest",
     "PersonMean",
+    "PilotSpread",
     "RaterAgreement",
     "Ratings",
     "StratifiedAccuracy",
     "StratumAccuracy",
+    "TwoProportions",
     "VoteOfK",
     "Votes",
     "all_coefficients",
     "attainable_percentage",
+    "benjamini_hochberg",
     "best_person",
     "chosen_label_accuracy",
     "cohen_kappa",
@@ -98,13 +125,17 @@ __all__ = [
     "cohen_kappa_quadratic",
     "coincidence_matrix",
     "confusion_matrix",
+    "correlations",
     "count_missing_as_wrong",
     "dawid_skene",
+    "detectable_difference",
     "fleiss_kappa",
     "gwet_ac1",
     "gwet_ac2_linear",
     "gwet_ac2_ordinal",
     "gwet_ac2_quadratic",
+    "holm",
+    "items_needed",
     "krippendorff_alpha_interval",
     "krippendorff_alpha_nominal",
     "krippendorff_alpha_ordinal",
@@ -115,16 +146,24 @@ __all__ = [
     "macro_f1",
     "majority_agreement",
     "majority_votes",
+    "mcnemar",
+    "mcnemar_of_scores",
     "mean_person",
     "mean_person_difference",
+    "metric_correlations",
     "pair_agreements",
     "paired_difference",
     "percent_agreement",
     "percent_agreement_pooled",
+    "permutation_test",
+    "pilot_spread",
     "pooled_rounds",
+    "power_of",
     "rater_agreements",
     "scott_pi",
+    "spread_over_grid",
     "stratified_accuracy",
+    "two_proportions",
     "unit_agreements",
     "vote_of_k",
     "weighted_votes",

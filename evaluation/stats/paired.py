@@ -54,7 +54,7 @@ def paired_difference(
     Swapping first and second negates the difference and mirrors the interval, because the same roots are drawn.
     Raises ValueError for shapes that do not fit or a score outside [0, 1].
     """
-    one, other = _item_means(first), _item_means(second)
+    one, other = item_means(first), item_means(second)
     if one.shape != other.shape:
         raise ValueError("first and second must have scores for the same items, in the same order.")
     shared = ~np.isnan(one) & ~np.isnan(other)
@@ -91,6 +91,7 @@ def paired_difference(
     return replace(result, interval=interval, share_not_above_zero=not_above, note=note)
 
 
-def _item_means(scores: npt.ArrayLike) -> Floats:
+def item_means(scores: npt.ArrayLike) -> Floats:
+    """The mean of each item's scores, NaN without one: shape (n_items,) from that or from (n_items, n_repeats)."""
     values = np.asarray(scores, dtype=np.float64)
     return row_means(score_matrix(values[:, np.newaxis] if values.ndim == 1 else values))

@@ -8,6 +8,8 @@ NO_PAIRS = "no_pairs"  # no item has two answers
 NO_VARIATION = "no_variation"  # one label in use: agreement by chance is 1, the coefficient is 0/0
 NO_TRIALS = "no_trials"  # nothing to average
 TOO_FEW = "too_few"  # fewer people than the figure needs
+ZERO_VARIANCE = "zero_variance"  # every trial ended alike, so nothing can be measured against their spread
+NO_DISCORDANT = "no_discordant"  # no item tells the two sides apart
 
 
 @dataclass(frozen=True)

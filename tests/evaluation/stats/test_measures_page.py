@@ -24,6 +24,9 @@ def test_the_page_tells_the_version_of(name):
     assert f"`{name}` (version {SCORERS[name].version})" in PAGE.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("reason", [stats.NO_PAIRS, stats.NO_VARIATION, stats.NO_TRIALS, stats.TOO_FEW])
+@pytest.mark.parametrize(
+    "reason",
+    [stats.NO_PAIRS, stats.NO_VARIATION, stats.NO_TRIALS, stats.TOO_FEW, stats.ZERO_VARIANCE, stats.NO_DISCORDANT],
+)
 def test_the_page_explains_why_a_figure_is_undefined(reason):
     assert f"`{reason}`" in PAGE.read_text(encoding="utf-8")
