@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
@@ -23,11 +24,21 @@ _CHUNK = 65_536
 
 def spreadsheet_cell(value: object) -> str:
     """The value so that a spreadsheet shows it and does nothing else with it."""
+    value = cell(value)
     text = "" if value is None else str(value)
     if _MANGLED_NUMBER.fullmatch(text):
         return f"'{text}"
     # -0.25 is a number, not a formula; with an apostrophe no sum would count it.
     return f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else text
+
+
+def cell(value: object) -> object:
+    """What a cell holds where a row has more than a cell can: truth as yes or no, lists and objects as JSON."""
+    if isinstance(value, bool):
+        return yes_no(value)
+    if isinstance(value, list | dict):
+        return json.dumps(value, ensure_ascii=False, sort_keys=True)
+    return value
 
 
 def yes_no(value: bool) -> str:
@@ -46,12 +57,13 @@ def csv_chunks(rows: Iterable[Sequence[object]], form: str) -> Iterator[bytes]:
     if form not in FORMS:
         raise ValueError(f"form must be one of {', '.join(FORMS)}, not {form!r}")
     for_eyes = form == "spreadsheet"
+    as_cell = spreadsheet_cell if for_eyes else cell
     buffer = io.StringIO(newline="")
     writer = csv.writer(buffer, lineterminator="\r\n")
     if for_eyes:
         buffer.write("\ufeff")
     for row in rows:
-        writer.writerow([spreadsheet_cell(value) for value in row] if for_eyes else row)
+        writer.writerow([as_cell(value) for value in row])
         if buffer.tell() >= _CHUNK:
             yield buffer.getvalue().encode()
             buffer.seek(0)

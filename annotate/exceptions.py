@@ -133,6 +133,23 @@ class NameTaken(WorkNotPossible):
     """A project, stage, endpoint or run of that name was made while this one was being written."""
 
 
+class ExportNotPossible(GoldpanelError):
+    """Nothing is called so, it cannot be had in that format, or not by this person."""
+
+    http_status = 422
+
+
+class ArchiveRefused(GoldpanelError):
+    """The archive has faults; `problems` says where. Nothing was restored."""
+
+    http_status = 422
+    message = "Nothing was restored."
+
+    def __init__(self, message: str | None = None, problems: list[dict[str, object]] | None = None) -> None:
+        super().__init__(message)
+        self.problems = problems or []
+
+
 class WorkTaken(GoldpanelError):
     """Background work was cancelled, or its claim ran out and somebody else holds it: nothing more is written."""
 

@@ -6,7 +6,7 @@ import socket
 
 from celery import shared_task
 
-from annotate.services import assigning, heartbeats, resolving
+from annotate.services import assigning, files, heartbeats, resolving
 
 
 @shared_task
@@ -25,6 +25,25 @@ def run_import(job_id: int) -> None:
     from annotate.services import importing
 
     importing.run_import(job_id=job_id)
+
+
+@shared_task
+def run_export(export_id: int) -> None:
+    from annotate.services import exporting
+
+    exporting.run_export(export_id=export_id)
+
+
+@shared_task
+def restore_archive(restoration_id: int) -> None:
+    from annotate.services import archiving
+
+    archiving.run_restoration(restoration_id=restoration_id)
+
+
+@shared_task
+def forget_outdated_files() -> None:
+    files.forget_outdated_files()
 
 
 @shared_task

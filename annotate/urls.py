@@ -2,7 +2,20 @@
 
 from django.urls import URLPattern, path
 
-from annotate.views import files, health, home, importing, items, people, project, signing_in, stage, tokens, work
+from annotate.views import (
+    exporting,
+    files,
+    health,
+    home,
+    importing,
+    items,
+    people,
+    project,
+    signing_in,
+    stage,
+    tokens,
+    work,
+)
 
 urlpatterns: list[URLPattern] = [
     # Coming in, and where people work
@@ -44,7 +57,14 @@ urlpatterns: list[URLPattern] = [
     path("p/<slug:slug>/stages/<slug:stage_slug>/preview/", stage.stage_preview, name="stage-preview"),
     path("p/<slug:slug>/stages/<slug:stage_slug>/guidelines/", stage.stage_guidelines, name="stage-guidelines"),
     path("p/<slug:slug>/stages/<slug:stage_slug>/items/", stage.stage_items, name="stage-items"),
+    # Exports, and archives that become projects
     path("p/<slug:slug>/export/answers.csv", files.export_answers, name="export-answers"),
+    path("p/<slug:slug>/exports/", exporting.exports, name="exports"),
+    path("p/<slug:slug>/exports/<int:export_id>/step/", exporting.export_step, name="export-step"),
+    path("p/<slug:slug>/exports/<int:export_id>/file/", exporting.export_file, name="export-file"),
+    path("projects/restore/", exporting.restore, name="restore"),
+    path("projects/restore/<int:restoration_id>/", exporting.restoration, name="restoration"),
+    path("projects/restore/<int:restoration_id>/cancel/", exporting.restoration_cancel, name="restoration-cancel"),
     # Import
     path("p/<slug:slug>/import/", importing.upload, name="import"),
     path("p/<slug:slug>/import/<int:job_id>/", importing.job, name="import-job"),

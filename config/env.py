@@ -285,6 +285,14 @@ SETTINGS: tuple[Setting, ...] = (
         "An uploaded file larger than this is refused.",
     ),
     Setting(
+        "GOLDPANEL_EXPORT_DAYS",
+        _whole_number(1, 3_650),
+        "days",
+        14,
+        "14",
+        "How long the file of an export is kept; then it is removed, and can be made again.",
+    ),
+    Setting(
         "GOLDPANEL_LEASE_MINUTES",
         _whole_number(1, 10_080),
         "minutes",

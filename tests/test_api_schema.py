@@ -120,6 +120,7 @@ def test_whatever_is_sent_nothing_breaks_and_the_document_is_true():
         "job_id": here.import_job.pk,
         "endpoint_id": here.endpoint.pk,
         "report_id": here.report.pk,
+        "export_id": here.export.pk,
         "name": "report.json",
     }
     known = {
@@ -130,6 +131,8 @@ def test_whatever_is_sent_nothing_breaks_and_the_document_is_true():
         "primary_run": [here.run.pk],
         "field": ["label"],
         "primary_scorer": ["label_accuracy"],
+        "kind": ["answers", "items"],
+        "format": ["exact", "xlsx"],
         "form_version": [here.stage.versions.get().pk],
         "answer": [{"label": "yes"}, {"label": ["yes"]}, {"label": {"a": 1}}],
         "client_key": ["a-key"],

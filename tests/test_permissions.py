@@ -19,10 +19,10 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.utils import timezone
 
-from annotate.models import Exclusion, Person, StoredFile
+from annotate.models import Exclusion, Export, Person, Restoration, StoredFile
 from annotate.services import people, tokens
 from annotate.services.importing import draft_import
-from evaluation.models import Report
+from evaluation.models import Report, Trial
 from evaluation.services.log_importing import draft_log_import
 from tests.api_client import EVERY_SCOPE, ApiClient
 from tests.factories import (
@@ -112,6 +112,12 @@ DOORS: dict[str, Door] = {
     "import-progress": Door(ADMINS, None, JOB),
     "import-step": Door(None, ADMINS, JOB),
     "export-answers": Door(ADMINS, None, SLUG),
+    "exports": Door(READERS, READERS, SLUG),
+    "export-step": Door(None, ADMINS, SLUG | {"export_id": "export.pk"}),
+    "export-file": Door(ADMINS, None, SLUG | {"export_id": "export.pk"}),
+    "restore": Door(STAFF, STAFF, refused_with=403),
+    "restoration": Door(ADMINS, None, {"restoration_id": "restoration.pk"}),
+    "restoration-cancel": Door(None, ADMINS, {"restoration_id": "restoration.pk"}),
     "file": Door(READERS, None, {"file_id": "file.pk"}),
     "runs": Door(READERS, None, SLUG),
     "run-new": Door(ADMINS, ADMINS, SLUG),
@@ -124,6 +130,11 @@ DOORS: dict[str, Door] = {
     "run-cancel": Door(None, ADMINS, RUN),
     "run-repeat-failed": Door(None, ADMINS, RUN),
     "run-discard": Door(None, ADMINS, RUN),
+    "run-budget": Door(ADMINS, ADMINS, RUN),
+    "run-extend": Door(ADMINS, ADMINS, RUN),
+    "run-trial": Door(READERS, None, RUN),
+    "trial-start": Door(None, ADMINS, RUN),
+    "trial-cancel": Door(None, ADMINS, RUN),
     "run-import": Door(ADMINS, ADMINS, SLUG),
     "run-import-job": Door(ADMINS, ADMINS, SLUG | {"job_id": "log_import.pk"}),
     "run-import-progress": Door(ADMINS, None, SLUG | {"job_id": "log_import.pk"}),
@@ -151,6 +162,7 @@ DOORS: dict[str, Door] = {
 EVERYBODY = {"stranger", "annotator", "viewer", "admin", "other_admin"}
 JOB, REPORT = SLUG | {"job_id": "import_job.pk"}, SLUG | {"report_id": "report.pk"}
 ENDPOINT = SLUG | {"endpoint_id": "endpoint.pk"}
+EXPORT = SLUG | {"export_id": "export.pk"}
 DESK = {"project": "project.slug", "stage": "stage.slug"}
 
 
@@ -185,10 +197,16 @@ API_DOORS: dict[str, ApiDoor] = {
     "api-stage-items": ApiDoor({"post": ("run", ADMINS)}, STAGE),
     "api-resolutions": ApiDoor({"get": ("read", READERS)}, STAGE),
     "api-export-answers": ApiDoor({"get": ("export", ADMINS)}, SLUG),
+    "api-exports": ApiDoor({"get": ("export", READERS), "post": ("export", READERS)}, SLUG),
+    "api-export": ApiDoor({"get": ("export", ADMINS)}, EXPORT),
+    "api-export-state": ApiDoor({"post": ("export", ADMINS)}, EXPORT),
+    "api-export-file": ApiDoor({"get": ("export", ADMINS)}, EXPORT),
     "api-endpoints": ApiDoor({"get": ("read", ADMINS), "post": ("run", ADMINS)}, SLUG),
     "api-endpoint": ApiDoor({"get": ("read", ADMINS), "patch": ("run", ADMINS)}, ENDPOINT),
     "api-runs": ApiDoor({"get": ("read", READERS), "post": ("run", ADMINS)}, SLUG),
-    "api-run": ApiDoor({"get": ("read", READERS), "delete": ("run", ADMINS)}, RUN),
+    "api-run": ApiDoor({"get": ("read", READERS), "patch": ("run", ADMINS), "delete": ("run", ADMINS)}, RUN),
+    "api-run-extension": ApiDoor({"post": ("run", ADMINS)}, RUN),
+    "api-run-trial": ApiDoor({"get": ("read", READERS), "post": ("run", ADMINS)}, RUN),
     "api-run-state": ApiDoor({"post": ("run", ADMINS)}, RUN),
     "api-predictions": ApiDoor({"get": ("read", READERS)}, RUN),
     "api-reports": ApiDoor({"get": ("read", READERS), "post": ("run", ADMINS)}, SLUG),
@@ -222,6 +240,7 @@ def make_world() -> SimpleNamespace:
     run = make_run(stage, item_set, state="done", frozen_at=timezone.now(), endpoint=make_endpoint(project))
     for item in items:
         make_prediction(run, item, {"label": "no"})
+    Trial.objects.create(run=run, state="done", due_at=None, n_total=0)
     invite, token = people.make_invite(
         project=project, by=admin, max_uses=5, expires_at=timezone.now() + timedelta(days=1)
     )
@@ -234,10 +253,19 @@ def make_world() -> SimpleNamespace:
         primary_scorer="label_accuracy", state="cancelled", due_at=None,
     )  # fmt: skip
     report.files.add(file)
+    answers = StoredFile.objects.create(
+        project=project, purpose="data", name="a.csv", media_type="text/csv", n_bytes=2, sha256="0" * 64
+    )
+    answers.file.save("a.csv", ContentFile(b"a\n"))
+    export = Export.objects.create(
+        project=project, kind="answers", format="exact", is_for_admins=True, file=answers, state="done", due_at=None
+    )
     api_token, _ = tokens.make_token(person=annotator, name="a script", scopes=["work"], days=1)
     return SimpleNamespace(
         project=project,
         api_token=api_token,
+        export=export,
+        restoration=Restoration.objects.create(name="a.zip", created_by=admin, state="cancelled", due_at=None),
         admin=admin,
         viewer=make_member(project, "viewer"),
         annotator=annotator,

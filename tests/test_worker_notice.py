@@ -12,10 +12,10 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from annotate.models import BackgroundWork, ImportJob, Project, WorkerHeartbeat
+from annotate.models import BackgroundWork, Export, ImportJob, Project, Restoration, WorkerHeartbeat
 from annotate.services.files import store_file
 from annotate.services.heartbeats import hear
-from evaluation.models import LogImport, Report, Run
+from evaluation.models import LogImport, Report, Run, Trial
 from tests.factories import make_item, make_item_set, make_member, make_project, make_run, make_stage
 
 pytestmark = pytest.mark.django_db
@@ -55,11 +55,30 @@ def report_page(project: Project) -> str:
     return reverse("report", args=[project.slug, report.pk])
 
 
+def exports_page(project: Project) -> str:
+    Export.objects.create(project=project, kind="answers", format="exact", is_for_admins=True)
+    return reverse("exports", args=[project.slug])
+
+
+def restoration_page(project: Project) -> str:
+    admin = project.memberships.get(role="admin").person
+    return reverse("restoration", args=[Restoration.objects.create(name="a.zip", created_by=admin).pk])
+
+
+def trial_page(project: Project) -> str:
+    run = make_run(make_stage(project), make_item_set(project, [make_item(project)]))
+    Trial.objects.create(run=run)
+    return reverse("run-trial", args=[project.slug, run.pk])
+
+
 PAGES: dict[type[BackgroundWork], Callable[[Project], str]] = {
     ImportJob: import_page,
+    Export: exports_page,
+    Restoration: restoration_page,
     LogImport: log_import_page,
     Run: run_page,
     Report: report_page,
+    Trial: trial_page,
 }
 
 
@@ -70,9 +89,9 @@ def test_every_kind_of_background_work_has_its_page_here():
 @pytest.mark.parametrize("kind", list(PAGES), ids=lambda model: model.__name__)
 def test_a_page_that_waits_says_when_a_worker_was_heard(kind: type[BackgroundWork]):
     project = make_project()
-    address = PAGES[kind](project)
     client = Client()
     client.force_login(make_member(project, "admin"))
+    address = PAGES[kind](project)
 
     def page() -> str:
         return client.get(address).content.decode()

@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 from annotate.api.inputs import Input
 from annotate.api.paging import PageQuery
-from annotate.models import Gold, Resolution, Stage
+from annotate.models import BackgroundWork, Gold, Resolution, Stage
 from annotate.services.item_list import FILTERS
 
 PAIRS = "Pairs [key, value], in order."
@@ -29,6 +29,37 @@ class ExportQuery(Input):
         default="exact",
         help_text="exact: every value as it is. spreadsheet: what a spreadsheet would run or round is marked.",
     )
+
+
+class NewExportInput(Input):
+    kind = serializers.CharField(max_length=40, help_text="answers, items, resolutions, predictions ... (docs).")
+    format = serializers.CharField(
+        default="exact", max_length=12, help_text="exact, jsonl, spreadsheet, xlsx; an archive is a zip."
+    )
+
+
+class ExportStepInput(Input):
+    step = serializers.ChoiceField(choices=["cancel", "repeat"])
+
+
+class ExportOfProject(serializers.Serializer):
+    """A file that a worker makes, or made."""
+
+    id = serializers.IntegerField()
+    kind = serializers.CharField()
+    format = serializers.CharField()
+    state = serializers.ChoiceField(choices=BackgroundWork.State.values)
+    n_done = serializers.IntegerField(help_text="Rows written.")
+    n_total = serializers.IntegerField(allow_null=True)
+    error = serializers.CharField()
+    report = serializers.DictField(help_text="Rows, sheets, and what the format could not hold.")
+    n_bytes = serializers.IntegerField(source="file.n_bytes", default=None, allow_null=True)
+    sha256 = serializers.CharField(source="file.sha256", default=None, allow_null=True)
+    keep_until = serializers.DateTimeField(
+        source="file.keep_until", default=None, allow_null=True, help_text="Then the file is removed."
+    )
+    created_at = serializers.DateTimeField()
+    finished_at = serializers.DateTimeField(allow_null=True)
 
 
 class Me(serializers.Serializer):

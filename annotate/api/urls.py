@@ -33,4 +33,8 @@ urlpatterns: list[URLPattern] = [
         name="api-resolutions",
     ),
     path("projects/<slug:slug>/exports/answers.csv", exports.ExportAnswers.as_view(), name="api-export-answers"),
+    path("projects/<slug:slug>/exports/", exports.Exports.as_view(), name="api-exports"),
+    path("projects/<slug:slug>/exports/<int:export_id>/", exports.ExportInFull.as_view(), name="api-export"),
+    path("projects/<slug:slug>/exports/<int:export_id>/state/", exports.ExportState.as_view(), name="api-export-state"),
+    path("projects/<slug:slug>/exports/<int:export_id>/file/", exports.ExportFile.as_view(), name="api-export-file"),
 ]

@@ -17,7 +17,7 @@ from annotate.models import Project, StoredFile
 @transaction.atomic
 def store_file(
     *,
-    project: Project,
+    project: Project | None,
     purpose: str,
     name: str,
     media_type: str,
@@ -30,7 +30,13 @@ def store_file(
     """
     measured = _Measured(ContentFile(content) if isinstance(content, bytes) else content)
     stored = StoredFile(project=project, purpose=purpose, name=name[-200:], media_type=media_type[:100])
-    stored.file.save(f"{project.pk}/{purpose}/{secrets.token_urlsafe(16)}", measured, save=False)
+    name_in_storage = f"{project.pk if project else 'none'}/{purpose}/{secrets.token_urlsafe(16)}"
+    try:
+        stored.file.save(name_in_storage, measured, save=False)
+    except OSError:
+        # A full disk: half of a file helps nobody, and it takes the room that is missing.
+        stored.file.storage.delete(name_in_storage)
+        raise
     stored.n_bytes = measured.n_bytes
     stored.sha256 = measured.hash.hexdigest()
     stored.keep_until = keep_until
@@ -38,6 +44,15 @@ def store_file(
     return stored
 
 
+def forget_outdated_files(*, limit: int = 100) -> int:
+    """Remove files that were kept as long as was said; how many. What made them stays, and says that it had a file."""
+    outdated = list(StoredFile.objects.outdated().order_by("keep_until")[:limit])
+    for stored in outdated:
+        forget_file(stored)
+    return len(outdated)
+
+
+@transaction.atomic
 def forget_file(stored: StoredFile) -> None:
     """Remove the row now, and the content when that is certain."""
     transaction.on_commit(lambda: stored.file.delete(save=False))

@@ -12,10 +12,10 @@ from celery import Task
 from django.db.models.functions import Now
 
 from annotate import tasks as human_tasks
-from annotate.models import Assignment, BackgroundWork, ImportJob, StageItem
+from annotate.models import Assignment, BackgroundWork, Export, ImportJob, Restoration, StageItem, StoredFile
 from config.bells import n_waiting, ring
 from evaluation import tasks as model_tasks
-from evaluation.models import LogImport, Report
+from evaluation.models import LogImport, Report, Trial
 from evaluation.services.running import runs_to_ring
 
 # While no worker runs, bells nobody hears must not pile up: the first worker would go through all of them.
@@ -46,12 +46,17 @@ def _due() -> Iterator[tuple[Task, tuple[Any, ...]]]:
         yield human_tasks.resolve_due, ()
     if Assignment.objects.filter(state=Assignment.State.LEASED, lease_expires_at__lt=Now()).exists():
         yield human_tasks.expire_leases, ()
+    if StoredFile.objects.outdated().exists():
+        yield human_tasks.forget_outdated_files, ()
     at_work = [BackgroundWork.State.WAITING, BackgroundWork.State.RUNNING]
     # A claim moves due_at ahead and every sign of life moves it on: what is due again was lost with its worker.
     for model, task in (
         (ImportJob, human_tasks.run_import),
+        (Export, human_tasks.run_export),
+        (Restoration, human_tasks.restore_archive),
         (LogImport, model_tasks.import_log),
         (Report, model_tasks.make_report),
+        (Trial, model_tasks.make_trial),
     ):
         due = model._default_manager.filter(state__in=at_work, due_at__lte=Now()).order_by("due_at")
         for pk in due.values_list("pk", flat=True)[:MAX_FOUND]:

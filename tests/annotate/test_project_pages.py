@@ -485,13 +485,20 @@ def test_the_admin_downloads_the_answers_in_both_forms(cast: Cast):
 
 def test_a_file_comes_as_an_attachment(cast: Cast):
     stored = store_file(
-        project=cast.project, purpose="upload", name="claims.html", media_type="text/html", content=b"<script>"
+        project=cast.project, purpose="export", name="claims.html", media_type="text/html", content=b"<script>"
     )
     response = cast.browser(cast.viewer).get(f"/files/{stored.pk}/")
     assert response["Content-Disposition"] == 'attachment; filename="claims.html"'
     assert b"".join(response.streaming_content) == b"<script>"
     assert cast.browser(cast.stranger).get(f"/files/{stored.pk}/").status_code == 404
     assert cast.browser(cast.annotator).get(f"/files/{stored.pk}/").status_code == 404
+
+
+@pytest.mark.parametrize("purpose", ["upload", "data"])
+def test_what_was_uploaded_and_everybodys_data_are_for_admins(cast: Cast, purpose: str):
+    stored = store_file(project=cast.project, purpose=purpose, name="a.csv", media_type="text/csv", content=b"1")
+    assert cast.browser(cast.admin).get(f"/files/{stored.pk}/").status_code == 200
+    assert cast.browser(cast.viewer).get(f"/files/{stored.pk}/").status_code == 404
 
 
 # Refusals

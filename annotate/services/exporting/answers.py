@@ -1,0 +1,134 @@
+"""Answers on their way out: one row per revision of an answer, and one per offer that ended without one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from django.db.models import Count, Q
+
+from annotate.answers import answer_keys, fields_from_json
+from annotate.csv_text import utc
+from annotate.models import Assignment, Exclusion, Project, StageVersion
+from annotate.services.exporting.reading import server_side_cursor
+
+# Rows in memory at a time; an answer may be a long text.
+BATCH = 500
+
+# The record's own columns; fields follow as answer.<field> and key.<field>, so that no field can take their names.
+COLUMNS = (
+    "project",
+    "stage",
+    "form_version",
+    "guideline_version",
+    "item",
+    "item_revision",
+    "content_hash",
+    "root",
+    "person",
+    "sample",
+    "round",
+    "revision",
+    "status",
+    "exclusion_reason",
+    "skip_reason",
+    "skip_note",
+    "flagged",
+    "flag_note",
+    "active_seconds",
+    "wall_seconds",
+    "leased_at",
+    "answered_at",
+)
+
+# Offers that ended without an answer have a row, too; what is in somebody's hands has not ended.
+ENDED = (Assignment.State.SKIPPED, Assignment.State.EXPIRED, Assignment.State.WITHDRAWN)
+
+
+def n_answer_rows(project: Project) -> int:
+    ended = Count("pk", filter=Q(state__in=ENDED, annotations__isnull=True))
+    counted = Assignment.objects.filter(stage__project=project).aggregate(n=Count("annotations"), ended=ended)
+    return int(counted["n"] + counted["ended"])
+
+
+def answer_rows(*, project: Project) -> Iterator[list[object]]:
+    """A head row, then every revision of every answer of the project, in order of stage, item and person.
+
+    `status` is one of
+    counted     the newest revision, holding a place, not excluded: what figures are made of
+    surplus     given when every place was taken
+    excluded    left out by a decision that stands; exclusion_reason says why
+    superseded  a newer revision of the same answer exists
+    skipped     no answer: passed over, with skip_reason
+    expired     no answer: the lease ran out
+    withdrawn   no answer: the offer was taken back
+    `key.<field>` is the canonical key of a field that decides: equal keys are equal answers.
+    """
+    versions = {
+        version.pk: fields_from_json(version.fields)
+        for version in StageVersion.objects.filter(stage__project=project).order_by(
+            "stage__position", "stage", "number"
+        )
+    }
+    names = list(dict.fromkeys(field.name for fields in versions.values() for field in fields))
+    deciding = list(dict.fromkeys(f.name for fields in versions.values() for f in fields if f.decides))
+    yield [*COLUMNS, *(f"answer.{name}" for name in names), *(f"key.{name}" for name in deciding)]
+    standing = Exclusion.objects.standing().filter(project=project)
+    by_person = dict(standing.exclude(person=None).order_by("-pk").values_list("person_id", "reason"))
+    by_annotation = dict(standing.exclude(annotation=None).order_by("-pk").values_list("annotation_id", "reason"))
+    rows = (
+        Assignment.objects.filter(stage__project=project)
+        .filter(Q(annotations__isnull=False) | Q(state__in=ENDED))
+        .order_by("stage__position", "stage", "stage_item__rank", "pk", "annotations__number")
+        .values_list(
+            "annotations__pk",
+            "annotations__answer",
+            "annotations__is_current",
+            "annotations__stage_version_id",
+            "state",
+            "slot",
+            "person_id",
+            "stage__slug",
+            "annotations__stage_version__number",
+            "annotations__guideline_version__number",
+            "stage_item__revision__item__external_id",
+            "stage_item__revision__number",
+            "stage_item__revision__content_hash",
+            "stage_item__revision__item__root__external_id",
+            "person__pseudonym",
+            "person__is_sample",
+            "round",
+            "annotations__number",
+            "skip_reason",
+            "skip_note",
+            "annotations__is_flagged",
+            "annotations__flag_note",
+            "annotations__active_seconds",
+            "annotations__wall_seconds",
+            "leased_at",
+            "annotations__created_at",
+        )
+    )
+    slug, is_sample_project = project.slug, project.is_sample
+    with server_side_cursor():
+        for (
+            pk, answer, is_current, version_id, state, slot, person_id, stage, form, guidelines, item, item_revision,
+            content_hash, root, pseudonym, is_sample, round_, revision, skip_reason, skip_note, is_flagged, flag_note,
+            active, wall, leased_at, answered_at,
+        ) in rows.iterator(chunk_size=BATCH):  # fmt: skip
+            reason = by_annotation.get(pk) or by_person.get(person_id) or ""
+            if pk is None:
+                status, answer, keys = state, {}, {}
+            else:
+                keys = answer_keys(versions[version_id], answer)
+                if not is_current:
+                    status = "superseded"
+                elif reason:
+                    status = "excluded"
+                else:
+                    status = "surplus" if slot is None else "counted"
+            yield [
+                slug, stage, form, guidelines, item, item_revision, content_hash, root or item, pseudonym,
+                is_sample or is_sample_project, round_, revision, status, reason, skip_reason, skip_note, is_flagged,
+                flag_note, active, wall, utc(leased_at), utc(answered_at),
+                *(answer.get(name) for name in names), *(keys.get(name) for name in deciding),
+            ]  # fmt: skip

@@ -1,0 +1,3 @@
+"""Which program this is, for what it writes to be read elsewhere."""
+
+VERSION = "0.1"

@@ -1,0 +1,59 @@
+"""What of the model side goes into a project's archive, and how it comes back."""
+
+from annotate.services.archiving.tables import CLAIMS, LeftOut, Table, unfinished_as_cancelled
+
+_UNFINISHED = {"state": unfinished_as_cancelled}
+
+TABLES = (
+    Table(
+        "evaluation.Endpoint",
+        # Never an address or a key: its answers are here, and nothing can be asked of it.
+        keeps=("name", "model", "input_price", "output_price", "currency", "created_at"),
+        restored={"provider": "log"},
+    ),
+    Table(
+        "evaluation.Run",
+        # A draft has no answers, and nothing to be asked of.
+        only={"frozen_at__isnull": False},
+        without=CLAIMS,
+        restored={"due_at": None},
+        archived_as=_UNFINISHED,
+    ),
+    Table(
+        "evaluation.Prediction",
+        paths=("run__project",),
+        only={"run__frozen_at__isnull": False},
+        without=("due_at", "claim_token", "claimed_at"),
+        archived_as={"state": lambda state: "cancelled" if state == "pending" else state},
+    ),
+    Table("evaluation.Call", paths=("prediction__run__project",), only={"prediction__run__frozen_at__isnull": False}),
+    Table("evaluation.Score", paths=("annotation__assignment__stage__project", "prediction__run__project")),
+    Table(
+        "evaluation.Report",
+        without=CLAIMS,
+        restored={"due_at": None},
+        archived_as=_UNFINISHED,
+        ids={
+            "matrices": {
+                "items.revisions[]": "itemrevision",
+                "people.answers.annotation[]": "annotation",
+                "runs[].run": "run",
+                "runs[].answers.prediction[]": "prediction",
+            },
+            "manifest": {
+                "item_set.id": "itemset",
+                "runs[].run": "run",
+                "exclusions[].annotation": "annotation",
+                "primary.run": "run",
+            },
+            "figures": {"[].run": "run"},
+        },
+        many=("runs", "files"),
+    ),
+)
+
+LEFT_OUT = (
+    LeftOut("evaluation.LogImport", "the runs that were made of logs are here; the uploaded logs are not"),
+    LeftOut("evaluation.Trial", "a trial counts nowhere"),
+    LeftOut("evaluation.EndpointShare", "it says what is being asked at this moment"),
+)

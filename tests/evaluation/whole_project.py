@@ -1,0 +1,97 @@
+"""A project with a row of everything in it, awkward ones included, for the tests of exports and archives."""
+
+from __future__ import annotations
+
+from django.db import transaction
+from django.utils import timezone
+
+from annotate import events
+from annotate.models import Assignment, Candidate, Gold, GuidelineVersion, ItemRevision, Project, StageVersion
+from annotate.services import resolving, sampling
+from annotate.services.excluding import exclude_annotation, exclude_person, lift_exclusion
+from tests.evaluation.studies import Study, make_study
+from tests.factories import (
+    SHORT_ANSWER,
+    content_hash,
+    make_annotation,
+    make_assignment,
+    make_item,
+    make_member,
+    make_prediction,
+    make_run,
+    make_stage,
+    make_stage_item,
+)
+
+ODD = '=1+1 \u2028 line\u2029 end\x85 "quoted", טקסט, 中文, 👩🏽‍🔬 \\N \\ tab\t'
+
+
+def make_whole_project() -> Study:
+    """Two stages, versions of forms, guidelines, items and gold, skips, drafts, surplus, exclusions, runs, reports."""
+    study = make_study(n_items=8, n_people=3)
+    project, stage, admin = study.project, study.stage, study.admin
+    Project.objects.filter(pk=project.pk).update(description=ODD, languages=["en", "zh-Hans"], current_date="1 May")
+    project.refresh_from_db()
+    first, second, third = study.people
+    _second_stage(project, study)
+    # Versions of what was written before.
+    item = study.items[0]
+    item.revisions.update(is_current=False)
+    content = [["question", ODD], ["note", {"type": "grid", "rows": [["a", "b"]]}], ["question", "twice"]]
+    ItemRevision.objects.create(item=item, number=2, content=content, content_hash=content_hash(content), language="zh")
+    Gold.objects.filter(item=item).update(is_current=False)
+    Gold.objects.create(item=item, field="label", version=2, answers=["no", "yes"], origin="expert", made_by=admin)
+    Gold.objects.create(item=item, field="label", label_set="coarse", answers=["no"], made_by=first)
+    StageVersion.objects.filter(stage=stage).update(is_current=False)
+    old = StageVersion.objects.get(stage=stage)
+    StageVersion.objects.create(
+        stage=stage, number=2, fields=old.fields, shown_keys=["question", "note"], instruction=ODD
+    )
+    GuidelineVersion.objects.create(project=project, number=1, markdown=f"# Whole\n\n{ODD}")
+    # What people did beside answering.
+    late = make_annotation(make_stage_item(stage, make_item(project, external_id="00017")), first, {"label": "yes"})
+    Assignment.objects.filter(pk=late.assignment_id).update(slot=None)
+    late.is_current = False
+    late.save()
+    late.assignment.annotations.create(
+        stage_version=old, number=2, answer={"label": "no"}, client_key="k", is_flagged=True, flag_note=ODD
+    )
+    open_item = make_stage_item(stage, make_item(project))
+    make_assignment(open_item, second, draft={"label": "yes"}, draft_version=3)
+    gone = make_stage_item(stage, make_item(project))
+    make_assignment(gone, third, state="expired", slot=None)
+    gone.active = 0
+    gone.save()
+    lifted = exclude_person(project=project, person=second, by=admin, reason="Too fast?", rule="speed")
+    lift_exclusion(exclusion=lifted, by=admin)
+    exclude_annotation(annotation=late.assignment.annotations.get(number=1), by=admin, reason=ODD)
+    sampling.draw_item_set(population=study.item_set, by=admin, name="Half of them", n=4, seed=11)
+    resolving.resolve_due()
+    Candidate.objects.create(
+        project=project, revision=item.revisions.get(number=2), content=[["answer", "2"]], content_hash="0" * 64
+    )
+    _runs(study)
+    with transaction.atomic():
+        events.record(verb="test.happened", subject=project, project_id=project.pk, text=ODD, number=1.5, none=None)
+    # It scores all answers.
+    study.made_report()
+    return study
+
+
+def _second_stage(project: Project, study: Study) -> None:
+    stage = make_stage(project, form=SHORT_ANSWER, position=1, kind="answer", title="Short")
+    item = make_stage_item(stage, study.items[1])
+    make_annotation(item, study.people[0], {"answer": ODD, "why": None})
+    make_annotation(
+        make_stage_item(stage, study.items[2]), make_member(project), {"answer": "two", "why": "x" * 40_000}
+    )
+
+
+def _runs(study: Study) -> None:
+    """One that was under way, one that never began."""
+    run = make_run(study.stage, study.item_set, name="Under way", exemplar_set=study.item_set)
+    type(run).objects.filter(pk=run.pk).update(state="cancelled", frozen_at=timezone.now())
+    run.refresh_from_db()
+    make_prediction(run, study.items[1], {"label": "yes"}, position=0)
+    make_prediction(run, study.items[2], None, position=1, state="cancelled", note=ODD)
+    make_run(study.stage, study.item_set, name="A draft")
