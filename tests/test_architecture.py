@@ -30,7 +30,7 @@ PURE_MAY_ALSO_IMPORT = {
     "evaluation.prompts": {"jinja2"},
     "evaluation.clients": {"aiohttp", "yarl"},
     "evaluation.reports.charts": {"altair", "vl_convert"},
-    "annotate.sources": {"charset_normalizer", "defusedxml"},
+    "annotate.sources": {"charset_normalizer", "defusedxml", "openpyxl", "pyarrow"},
 }
 HEAVY = ("numpy", "scipy", "altair", "aiohttp", "vl_convert", "jinja2", "sklearn", "statsmodels", "nltk", "pyarrow")
 EDGES = ("views", "api", "urls", "admin", "management")

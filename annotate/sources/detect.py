@@ -4,15 +4,33 @@ import codecs
 import csv
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from itertools import islice, pairwise
 from typing import Any
 
+from annotate.sources.archives import opened_zip
 from annotate.sources.decoding import CHUNK_BYTES, ENCODINGS, BinaryFile, byte_order_mark
 from annotate.sources.delimited import DELIMITERS, NEWLINES, csv_options
 from annotate.sources.errors import SourceError, shortened
+from annotate.sources.json_files import MAX_MEMBERS, SUFFIXES
+from annotate.sources.json_window import JsonWindow
+from annotate.sources.label_studio import is_task
+from annotate.sources.records import Limits
 
-FORMATS = {"jsonl": "JSON Lines", "json": "JSON", "csv": "CSV", "tsv": "TSV"}
+FORMATS = {
+    "jsonl": "JSON Lines",
+    "json": "JSON",
+    "csv": "CSV",
+    "tsv": "TSV",
+    "xlsx": "Excel workbook",
+    "parquet": "Parquet",
+    "json_files": "ZIP of JSON files",
+    "label_studio": "Label Studio JSON",
+}
+# They say themselves how their text is written.
+BINARY_FORMATS = ("xlsx", "parquet", "json_files")
+NESTED_FORMATS = ("jsonl", "json", "parquet", "json_files", "label_studio")
+READ = "import reads CSV, TSV, JSON, JSON Lines, Excel workbooks (.xlsx) and Parquet"
 SAMPLE_BYTES = 1 << 18
 
 _SUFFIX_FORMATS = {"jsonl": "jsonl", "ndjson": "jsonl", "json": "json", "csv": "csv", "tsv": "tsv", "tab": "tsv"}
@@ -24,14 +42,15 @@ _NO_TEXT = (
     (b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive; unpack it first"),
     (b"\x28\xb5\x2f\xfd", "a zstd archive; unpack it first"),
     (b"Rar!\x1a\x07", "a RAR archive; unpack it first"),
-    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old Office document; save it as CSV (UTF-8)"),
-    (b"PAR1", "a Parquet file; save it as JSON Lines or CSV"),
     (b"SQLite format 3\x00", "an SQLite database; export the table as CSV"),
     (b"%PDF-", "a PDF; import needs the data it was made from"),
     (b"\x89PNG\r\n", "an image"),
     (b"\xff\xd8\xff", "an image"),
     (b"GIF8", "an image"),
 )
+_OFFICE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
+_PARQUET = b"PAR1"
 _HEADER_NAME_CHARS = 100
 
 
@@ -42,6 +61,8 @@ class Detected:
     encoding is a key of decoding.ENCODINGS; encoding_note says in words how sure that is. The rest matters to CSV and
     TSV only: delimiter a key of DELIMITERS, newline a key of NEWLINES; quoting: whether " opens a cell that may hold
     delimiters and line ends; backslash_escapes: whether \\" stands for a quote inside it.
+    sheet: of a workbook, one of sheets. unfold: nested fields become columns of their own. notes: what to know before
+    importing it.
     """
 
     format: str
@@ -52,6 +73,10 @@ class Detected:
     newline: str = "\n"
     quoting: bool = True
     backslash_escapes: bool = False
+    sheet: str = ""
+    sheets: tuple[str, ...] = ()
+    unfold: bool = False
+    notes: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -61,6 +86,7 @@ class Detected:
         """Raises SourceError for options that no reader knows, so that a changed form cannot reach the csv module."""
         known = {field.name for field in fields(cls)}
         options = cls(**{name: value for name, value in data.items() if name in known})
+        options = replace(options, sheets=tuple(options.sheets), notes=tuple(options.notes))
         for value, allowed in (
             (options.format, FORMATS),
             (options.encoding, ENCODINGS),
@@ -76,10 +102,14 @@ def detect(file: BinaryFile, name: str) -> Detected:
     """Look at the file, its content first and its name second.
 
     The whole file is decoded once, in pieces, so that an encoding is proposed only if every byte of it fits.
-    Raises SourceError for an empty file and for what is not text (archives, spreadsheets, other binary data).
+    Raises SourceError for an empty file and for what cannot be read (archives, other spreadsheets and binary data).
     """
     file.seek(0)
     head = file.read(SAMPLE_BYTES)
+    if is_zip(head):
+        return _detect_zip(file, name)
+    if head.startswith(_PARQUET):
+        return _detect_parquet(file, name)
     _refuse_what_is_no_text(head, name)
     encoding, note = _encoding_of(file, head)
     text = _sample_text(head, encoding)
@@ -87,6 +117,8 @@ def detect(file: BinaryFile, name: str) -> Detected:
         raise SourceError("The file is empty; choose the one that holds the records.")
     format_name = _format_of(text, name)
     newline = _newline_of(text)
+    if format_name == "json" and _holds_tasks(file, encoding):
+        return Detected("label_studio", encoding, note, newline=newline)
     if format_name in ("jsonl", "json"):
         return Detected(format_name, encoding, note, newline=newline)
     dialect = _dialect_of(text, prefer_tab=format_name == "tsv", newline=newline, is_whole=len(head) < SAMPLE_BYTES)
@@ -102,26 +134,75 @@ def detect(file: BinaryFile, name: str) -> Detected:
     )
 
 
+def detect_sheet(file: BinaryFile, sheet: str = "") -> Detected:
+    """How to read a sheet of a workbook, the first that is shown unless named. Raises SourceError."""
+    from annotate.sources import xlsx  # what it needs is heavy
+
+    found = xlsx.look_at(file, sheet)
+    has_header = _looks_like_header(found.first_row) if found.first_row else True
+    return Detected("xlsx", "utf-8", has_header=has_header, sheet=found.name, sheets=found.names, notes=found.notes)
+
+
 def is_zip(head: bytes) -> bool:
     return head.startswith(_ZIP)
+
+
+def _detect_zip(file: BinaryFile, name: str) -> Detected:
+    called = f"“{shortened(name)}”"
+    with opened_zip(file, max_members=MAX_MEMBERS) as archive:
+        names = set(archive.namelist())
+        if "mimetype" in names and archive.getinfo("mimetype").file_size < 200:
+            kind = archive.read("mimetype")
+            if kind.startswith(b"application/vnd.oasis.opendocument"):
+                raise SourceError(f"{called} is an OpenDocument file; save it as .xlsx or as CSV (UTF-8).")
+    if "xl/workbook.bin" in names:
+        raise SourceError(f"{called} is a binary Excel workbook (.xlsb); save it as .xlsx or as CSV (UTF-8).")
+    if "xl/workbook.xml" in names:
+        return detect_sheet(file)
+    if "[Content_Types].xml" in names:
+        raise SourceError(f"{called} is an Office document other than a workbook; {READ}.")
+    if any(path.lower().endswith(tuple(SUFFIXES)) for path in names):
+        return Detected("json_files", "utf-8", unfold=True)
+    raise SourceError(f"{called} is a ZIP archive without JSON files; unpack it and import what is in it.")
+
+
+def _detect_parquet(file: BinaryFile, name: str) -> Detected:
+    size = file.seek(0, 2)
+    file.seek(max(0, size - len(_PARQUET)))
+    if size < 12 or file.read() != _PARQUET:
+        raise SourceError(f"“{shortened(name)}” is the beginning of a Parquet file without its end; copy it anew.")
+    return Detected("parquet", "utf-8")
+
+
+def _holds_tasks(file: BinaryFile, encoding: str) -> bool:
+    """Whether the first element of the list is a task of Label Studio."""
+    window = JsonWindow(file, encoding, Limits())
+    try:
+        if window.peek() != "[":
+            return False
+        window.take("[")
+        return window.peek() == "{" and is_task(window.value(row=1))
+    except SourceError:
+        return False
 
 
 def _refuse_what_is_no_text(head: bytes, name: str) -> None:
     called = f"“{shortened(name)}”"
     if not head:
         raise SourceError("The file is empty; choose the one that holds the records.")
-    if is_zip(head):
-        what = "an Excel or other Office document" if b"[Content_Types].xml" in head[:4096] else "a ZIP archive"
-        raise SourceError(f"{called} is {what}, not text; save or unpack it as CSV, TSV, JSON or JSON Lines first.")
+    if head.startswith(_OFFICE):
+        if _ENCRYPTED in head:
+            raise SourceError(f"{called} is a password-protected workbook; save it without a password.")
+        raise SourceError(f"{called} is an old Office document (.xls); save it as .xlsx or as CSV (UTF-8).")
     for magic, what in _NO_TEXT:
         if head.startswith(magic):
-            raise SourceError(f"{called} is {what}; import reads CSV, TSV, JSON and JSON Lines.")
+            raise SourceError(f"{called} is {what}; {READ}.")
     if byte_order_mark(head) is None and _utf16_without_mark(head) is None:
         controls = sum(head.count(byte) for byte in range(32) if byte not in b"\t\n\r\f\x1b")
         # Separators such as 0x1F are text to those who use them, as long as the rest is.
         is_text = head.isascii() and b"\0" not in head
         if controls > len(head) / 10 and not is_text:
-            raise SourceError(f"{called} is binary data, not text; import reads CSV, TSV, JSON and JSON Lines.")
+            raise SourceError(f"{called} is binary data, not text; {READ}.")
 
 
 def _encoding_of(file: BinaryFile, head: bytes) -> tuple[str, str]:

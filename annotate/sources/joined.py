@@ -2,15 +2,14 @@
 
 import io
 import json
-import struct
 import zipfile
-import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Any
 
 from annotate.sources import blocks
+from annotate.sources.archives import MAX_MEMBERS, MAX_RATIO, MAX_TOTAL_BYTES, opened_zip, safe_members, unpacked
 from annotate.sources.decoding import BinaryFile, moved_on, text_chunks
 from annotate.sources.detect import Detected, detect, is_zip
 from annotate.sources.errors import SourceError, shortened
@@ -21,13 +20,7 @@ from annotate.sources.reading import DEFAULT_LIMITS, read_records
 from annotate.sources.records import Limits, Record
 from annotate.sources.strict_json import RefusedValue, decode_json
 
-MAX_MEMBERS = 1_000
-MAX_RATIO = 200
-MAX_TOTAL_BYTES = 64_000_000
-
-# Below this size a high ratio harms nobody: a table of a few hundred spaces reaches it.
-_RATIO_MATTERS_FROM_BYTES = 100_000
-_TABLE_SUFFIXES = {".json", ".csv", ".tsv", ".txt", ".md"}
+_TABLE_SUFFIXES = frozenset({".json", ".csv", ".tsv", ".txt", ".md"})
 _ID_COLUMNS = ("table_id", "id", KEY_COLUMN, "name", "table")
 
 
@@ -95,7 +88,7 @@ def join_tables(records: Iterable[Record], tables: Tables, *, column: str, key: 
         table = tables.get(reference)
         if table is None:
             raise SourceError(_missing(reference, tables), line=record.line, row=record.number, field=column)
-        yield Record(record.number, record.line, [*record.values, (key, table)])
+        yield replace(record, values=[*record.values, (key, table)])
 
 
 def _missing(reference: str, tables: Tables) -> str:
@@ -159,14 +152,16 @@ def _counted(total: int, block: blocks.Block, max_total_bytes: int) -> int:
 
 
 def _tables_of_zip(file: BinaryFile, limits: Limits, max_members: int, max_ratio: int, max_total_bytes: int) -> Tables:
-    _refuse_large_directory(file, max_members)
-    try:
-        with zipfile.ZipFile(_Seekable(file)) as archive:
-            members = _safe_members(archive, max_members, max_ratio, max_total_bytes)
-            tables = {info.filename: _table_of_member(archive, info, limits) for info in members}
-            n_passed_over = sum(not info.is_dir() for info in archive.infolist()) - len(members)
-    except zipfile.BadZipFile as fault:
-        raise SourceError(f"The ZIP cannot be read ({shortened(str(fault))}); pack it again.") from fault
+    with opened_zip(file, max_members=max_members) as archive:
+        members = safe_members(
+            archive,
+            suffixes=_TABLE_SUFFIXES,
+            max_members=max_members,
+            max_ratio=max_ratio,
+            max_total_bytes=max_total_bytes,
+        )
+        tables = {info.filename: _table_of_member(archive, info, limits) for info in members}
+        n_passed_over = sum(not info.is_dir() for info in archive.infolist()) - len(members)
     if not tables:
         raise SourceError("The ZIP holds no table: .json, .csv, .tsv, .txt or .md files are expected.")
     by_name: dict[str, blocks.Block] = {}
@@ -189,70 +184,11 @@ def _names_of(path: str) -> set[str]:
     return endings | {PurePosixPath(path).stem}
 
 
-def _refuse_large_directory(file: BinaryFile, max_members: int) -> None:
-    """zipfile reads the whole directory before anybody can count it, so its size is looked at first.
-
-    The record at the end of a ZIP tells it; one with 64-bit fields is not needed for what may be imported.
-    """
-    size = file.seek(0, 2)
-    file.seek(max(0, size - 65_557))
-    tail = file.read(65_557)
-    at = len(tail) - 22 if tail[-22:-18] == b"PK\x05\x06" and tail[-2:] == b"\0\0" else tail.rfind(b"PK\x05\x06")
-    if at < 0 or len(tail) < at + 22:
-        raise SourceError("The ZIP cannot be read (it has no directory at its end); pack it again.")
-    (directory_bytes,) = struct.unpack_from("<L", tail, at + 12)
-    # 46 bytes and a path for each; four kilobytes are more than any real one takes.
-    if b"PK\x06\x07" in tail[max(0, at - 20) : at] or directory_bytes > max_members * 4096:
-        raise _too_many(max_members)
-
-
-def _safe_members(
-    archive: zipfile.ZipFile, max_members: int, max_ratio: int, max_total_bytes: int
-) -> list[zipfile.ZipInfo]:
-    """The members that are tables. Raises SourceError if any member, table or not, is one that no archive needs."""
-    infos = archive.infolist()
-    if sum(not info.is_dir() for info in infos) > max_members:
-        raise _too_many(max_members)
-    seen: set[str] = set()
-    for info in infos:
-        called = f"“{shortened(info.filename)}”"
-        path = PurePosixPath(info.filename)
-        if path.is_absolute() or ".." in path.parts or "\\" in info.filename or info.filename[1:2] == ":":
-            raise SourceError(f"The ZIP has a file {called} whose path leads out of it; pack it again without.")
-        if (info.external_attr >> 16) & 0o170000 not in (0, 0o100000, 0o040000):
-            raise SourceError(f"The ZIP has a link or device {called}; pack the files themselves.")
-        if info.flag_bits & 0x1:
-            raise SourceError(f"The ZIP is encrypted ({called}); pack it without a password.")
-        if info.filename in seen:
-            raise SourceError(f"The ZIP has two files {called}; keep one of them.")
-        seen.add(info.filename)
-        if info.file_size > _RATIO_MATTERS_FROM_BYTES and info.file_size > max_ratio * info.compress_size:
-            raise SourceError(f"The ZIP's {called} unpacks to more than {max_ratio} times its size; pack it otherwise.")
-    tables = [info for info in infos if not info.is_dir() and _is_table(info.filename)]
-    if sum(info.file_size for info in tables) > max_total_bytes:
-        raise SourceError(f"The ZIP unpacks to more than {max_total_bytes:,} bytes; import it in parts.")
-    return tables
-
-
-def _too_many(max_members: int) -> SourceError:
-    return SourceError(f"The ZIP has more than {max_members:,} files; import it in parts.")
-
-
-def _is_table(path: str) -> bool:
-    parts = PurePosixPath(path).parts
-    is_hidden = any(part.startswith((".", "__MACOSX")) for part in parts)
-    return not is_hidden and PurePosixPath(path).suffix.lower() in _TABLE_SUFFIXES
-
-
 def _table_of_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, limits: Limits) -> blocks.Block:
     called = f"In “{shortened(info.filename)}”"
     if info.file_size > limits.max_item_bytes:
         raise SourceError(f"{called}: the table has more than {limits.max_item_bytes:,} bytes; shorten it.")
-    try:
-        # The declared size is all that zipfile ever returns, so a header that lies cannot unpack to more.
-        data = archive.read(info)
-    except (zlib.error, EOFError, NotImplementedError, zipfile.BadZipFile) as fault:
-        raise SourceError(f"{called}: it cannot be unpacked ({shortened(str(fault))}); pack the ZIP again.") from fault
+    data = unpacked(archive, info)
     try:
         return _table_of_file(io.BytesIO(data), info.filename, limits)
     except SourceError as fault:
@@ -287,26 +223,3 @@ def _whole_json(text: str, limits: Limits) -> Any:
         line, column = moved_on(1, 1, text[:end])
         raise broken_json("something follows the value", line=line, column=column)
     return value
-
-
-class _Seekable(io.RawIOBase):
-    """The file as zipfile wants it; closing the archive leaves the upload open."""
-
-    def __init__(self, file: BinaryFile) -> None:
-        super().__init__()
-        self._file = file
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def read(self, size: int | None = -1, /) -> bytes:
-        return self._file.read(-1 if size is None else size)
-
-    def seek(self, offset: int, whence: int = 0, /) -> int:
-        return self._file.seek(offset, whence)
-
-    def tell(self) -> int:
-        return self._file.seek(0, 1)

@@ -4,11 +4,14 @@ from collections.abc import Iterator
 
 from annotate.sources.decoding import BinaryFile
 from annotate.sources.delimited import read_delimited
-from annotate.sources.detect import Detected
+from annotate.sources.detect import NESTED_FORMATS, Detected
 from annotate.sources.errors import SourceError
 from annotate.sources.json_array import read_json
+from annotate.sources.json_files import read_json_files
 from annotate.sources.jsonl import read_jsonl
+from annotate.sources.label_studio import read_label_studio
 from annotate.sources.records import Limits, Record
+from annotate.sources.unfolding import unfolded
 
 DEFAULT_LIMITS = Limits()
 
@@ -18,7 +21,19 @@ def read_records(file: BinaryFile, detected: Detected, limits: Limits = DEFAULT_
 
     Raises SourceError at the first fault, with its place, and at the end if there was no record at all.
     """
-    if detected.format == "jsonl":
+    if detected.format == "xlsx":
+        from annotate.sources.xlsx import read_xlsx  # what it needs is heavy
+
+        records = read_xlsx(file, sheet=detected.sheet, has_header=detected.has_header, limits=limits)
+    elif detected.format == "parquet":
+        from annotate.sources.parquet import read_parquet
+
+        records = read_parquet(file, limits=limits)
+    elif detected.format == "json_files":
+        records = read_json_files(file, limits=limits)
+    elif detected.format == "label_studio":
+        records = read_label_studio(file, encoding=detected.encoding, limits=limits)
+    elif detected.format == "jsonl":
         records = read_jsonl(file, encoding=detected.encoding, limits=limits)
     elif detected.format == "json":
         records = read_json(file, encoding=detected.encoding, limits=limits)
@@ -33,6 +48,8 @@ def read_records(file: BinaryFile, detected: Detected, limits: Limits = DEFAULT_
             backslash_escapes=detected.backslash_escapes,
             limits=limits,
         )
+    if detected.unfold and detected.format in NESTED_FORMATS:
+        records = unfolded(records)
     is_empty = True
     for record in records:
         is_empty = False

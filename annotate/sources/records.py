@@ -1,7 +1,7 @@
 """What every reader yields, whatever the file's format."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 
@@ -11,11 +11,14 @@ class Record:
 
     number: counts records from 1. line: where it begins in the file, from 1. values: (column, value) in file order;
     from CSV and TSV every value is text, from JSON it is what JSON has, with fractions as `FloatLiteral`.
+    faults: column -> why its value is none (a spreadsheet's error, NaN); a mapping that uses the column refuses the
+    record, any other keeps what is shown in its place.
     """
 
     number: int
     line: int
     values: list[tuple[str, Any]]
+    faults: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

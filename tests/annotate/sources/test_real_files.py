@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from annotate.sources.blocks import block_type
-from annotate.sources.detect import detect
+from annotate.sources.detect import detect, detect_sheet
 from annotate.sources.errors import SourceError
 from annotate.sources.guessing import guess_mapping
 from annotate.sources.joined import join_tables, read_tables
@@ -127,7 +127,12 @@ def test_quoted_line_ends_in_tsv(shared_path):
     assert "Spécial dressage" in dict(records[8].values)["Answers"] + dict(records[9].values)["Answers"]
 
 
-def test_a_spreadsheet_is_refused(shared_path):
+def test_a_workbook_of_many_sheets(shared_path):
     path = shared_path("data/qatch-damber/ambiguous_tables.xlsx")
-    with path.open("rb") as file, pytest.raises(SourceError, match="Excel"):
-        detect(file, "tables.csv")
+    with path.open("rb") as file:
+        found = detect(file, "tables.csv")
+        assert (found.format, found.sheet, len(found.sheets)) == ("xlsx", "WDC-150", 13)
+        for sheet in found.sheets:
+            assert list(read_records(file, detect_sheet(file, sheet)))
+        first = dict(next(iter(read_records(file, found))).values)
+    assert (first["Name"], first["$ From Interest Groups That Supported"]) == ('Albert "Ben" Chandler', "$0")
