@@ -14,11 +14,13 @@ from annotate.answers import FieldSpec
 from annotate.languages import is_language_tag
 from annotate.models import ImportJob, Project, Stage
 from annotate.project_forms import PlainForm
-from annotate.services.importing import ImportOptions
+from annotate.services.importing import REPEATS, ImportOptions
 from annotate.services.importing.preview import Column
+from annotate.sources.answered import NEW_TYPES, AnswerColumn, Answers
 from annotate.sources.decoding import ENCODINGS
 from annotate.sources.delimited import DELIMITERS
-from annotate.sources.detect import FORMATS, Detected
+from annotate.sources.detect import FORMATS, NESTED_FORMATS, Detected
+from annotate.sources.guessing_answers import field_name
 from annotate.sources.mapping import KINDS, ContentColumn, GoldColumn, Mapping
 
 # A page with a row for each of ten thousand columns helps nobody; those beyond are kept aside.
@@ -30,8 +32,19 @@ MEANINGS = [
     ("stratum", "Stratum, for breakdowns"),
     ("group", "Group: resampled together"),
     ("language", "Language"),
+    ("id_shown", "Id, and shown to people"),
+]
+# What a column says of an answer that somebody gave; the fields that it may answer come before these.
+ABOUT_ANSWERS = [
+    ("annotator", "Who answered"),
+    ("time", "When it was answered"),
+    ("seconds", "How long it took, in seconds"),
+    ("skip", "Whether it was skipped"),
+    ("ground_truth", "Whether the answer is marked as right"),
 ]
 GOLD = "gold:"
+# To a field of the stage; or to one of this type in a stage that is made for the answers.
+ANSWER, NEW_ANSWER = "answer:", "new:"
 
 
 class StageField(forms.ModelChoiceField):
@@ -49,7 +62,10 @@ class StageField(forms.ModelChoiceField):
 
 class UploadForm(PlainForm):
     file = forms.FileField(
-        label="File of items", widget=forms.FileInput(attrs={"class": ""}), help_text="JSONL, JSON, CSV or TSV."
+        label="File of items or answers",
+        widget=forms.FileInput(attrs={"class": ""}),
+        help_text="CSV, TSV, JSON, JSON Lines, Excel (.xlsx), Parquet, an export of Label Studio or doccano, a ZIP of "
+        "JSON files.",
     )
     tables = forms.FileField(
         label="Tables the items refer to",
@@ -75,6 +91,8 @@ class ReadingForm(PlainForm):
     delimiter = forms.ChoiceField(choices=[(name, name) for name in DELIMITERS.values()])
     has_header = forms.BooleanField(required=False, label="The first row names the columns")
     quoting = forms.BooleanField(required=False, label="Quotes enclose cells")
+    sheet = forms.CharField(required=False, max_length=200, strip=False, label="Sheet")
+    unfold = forms.BooleanField(required=False, label="Nested fields become columns of their own")
     join_column = forms.CharField(required=False, max_length=1_000, label="Column that names the table")
     language = forms.CharField(
         required=False,
@@ -86,9 +104,38 @@ class ReadingForm(PlainForm):
         required=False,
         label="Take over what changed: known items get new revisions, gold labels, strata and groups as in this file",
     )
+    stage_title = forms.CharField(
+        required=False,
+        max_length=120,
+        label="Name of the new stage",
+        help_text="It is made for these answers, closed, and asks nobody anything.",
+    )
+    annotator = forms.CharField(
+        required=False,
+        max_length=200,
+        label="Who answered, where no column says so",
+        help_text="A name or number of one person.",
+    )
+    repeats = forms.ChoiceField(
+        required=False, choices=list(REPEATS.items()), label="Several answers of one person to one item are told apart"
+    )
+    ground_truth_as_gold = forms.BooleanField(
+        required=False, label="Answers that are marked as right become gold labels"
+    )
 
-    def __init__(self, *args: Any, project: Project, join_columns: Sequence[str] = (), **kwargs: Any) -> None:
+    def __init__(
+        self,
+        *args: Any,
+        project: Project,
+        join_columns: Sequence[str] = (),
+        sheets: Sequence[str] = (),
+        **kwargs: Any,
+    ) -> None:
         super().__init__(*args, **kwargs)
+        if sheets:
+            self.fields["sheet"].widget = forms.Select(
+                attrs={"class": "input"}, choices=[(name, name) for name in sheets]
+            )
         stage: Any = self.fields["stage"]
         stage.of_project(project)
         if join_columns:
@@ -112,6 +159,12 @@ class ReadingForm(PlainForm):
             "delimiter": DELIMITERS[source.delimiter],
             "has_header": source.has_header,
             "quoting": source.quoting,
+            "sheet": source.sheet,
+            "unfold": source.unfold,
+            "stage_title": options.stage_title,
+            "annotator": mapping.answers.annotator if mapping.answers else "",
+            "repeats": options.repeats,
+            "ground_truth_as_gold": options.ground_truth_as_gold,
             "join_column": options.join.column if options.join else "",
             "language": mapping.language,
             "new_revisions": options.new_revisions,
@@ -126,7 +179,22 @@ class ReadingForm(PlainForm):
         if data["format"] in ("csv", "tsv") and before.format in ("csv", "tsv"):
             delimiter = next(character for character, name in DELIMITERS.items() if name == data["delimiter"])
             source = replace(source, delimiter=delimiter, has_header=data["has_header"], quoting=data["quoting"])
+        if data["format"] == before.format == "xlsx":
+            source = replace(source, sheet=data["sheet"] or before.sheet, has_header=data["has_header"])
+        if data["format"] in NESTED_FORMATS and before.format in NESTED_FORMATS:
+            source = replace(source, unfold=data["unfold"])
         return source
+
+    def options(self, before: ImportOptions) -> ImportOptions:
+        data = self.cleaned_data
+        return replace(
+            before,
+            source=self.source(before.source),
+            new_revisions=data["new_revisions"],
+            repeats=data["repeats"] or before.repeats,
+            ground_truth_as_gold=data["ground_truth_as_gold"],
+            stage_title=data["stage_title"],
+        )
 
 
 class ColumnForm(PlainForm):
@@ -143,15 +211,26 @@ class ColumnForm(PlainForm):
         label="Between several accepted answers",
         help_text="Such as | in “73|73 years”; empty: each cell is one answer.",
     )
+    field = forms.CharField(required=False, max_length=60, widget=forms.HiddenInput)
     n_labels = forms.IntegerField(required=False, min_value=0, max_value=1_000, widget=forms.HiddenInput)
 
-    def __init__(self, *args: Any, specs: Sequence[FieldSpec], **kwargs: Any) -> None:
+    def __init__(
+        self, *args: Any, specs: Sequence[FieldSpec], form: Sequence[FieldSpec] | None = None, **kwargs: Any
+    ) -> None:
         super().__init__(*args, **kwargs)
-        self.specs = {spec.name: spec for spec in specs}
+        self.specs = {spec.name: spec for spec in (*(form or ()), *specs)}
         golds = [(f"{GOLD}{spec.name}", f"Gold label: {spec.name}") for spec in specs]
+        if form is None:
+            answers = [(f"{NEW_ANSWER}{name}", f"Answer of a person: {words}") for name, words in NEW_TYPES.items()]
+        else:
+            answers = [(f"{ANSWER}{spec.name}", f"Answer of a person: {spec.name}") for spec in form]
         meaning: Any = self.fields["meaning"]
-        meaning.choices = [*MEANINGS[:3], *golds, *MEANINGS[3:]]
-        self.fields["n_labels"].widget.attrs.pop("class", None)
+        meaning.choices = [
+            ("Items", [*MEANINGS[:3], *golds, *MEANINGS[3:]]),
+            ("Answers that people gave", [*answers, *ABOUT_ANSWERS]),
+        ]
+        for name in ("n_labels", "field"):
+            self.fields[name].widget.attrs.pop("class", None)
 
     def labels(self) -> list[tuple[str, str]]:
         """(label of the file, value of the field) as they were posted."""
@@ -168,50 +247,85 @@ class ColumnRow:
         self.column, self.form = column, form
         self.meaning = str(form.initial["meaning"])
         gold = next((entry for entry in mapping.gold if entry.column == column.name), None)
-        self.spec = form.specs.get(gold.field) if gold else None
-        self.labels = list(gold.values.items()) if gold and self.spec and self.spec.options else []
+        answered = answer_column(mapping, column.name) if self.meaning.startswith(ANSWER) else None
+        entry = gold if self.meaning.startswith(GOLD) else answered
+        self.is_gold = entry is not None and entry is gold
+        self.spec = form.specs.get(entry.field) if entry else None
+        self.labels = list(entry.values.items()) if entry and self.spec and self.spec.options else []
         self.is_unmapped = any(not value for _, value in self.labels)
-        self.has_too_many = bool(self.spec and self.spec.options and not self.labels)
+        self.has_too_many = bool(self.is_gold and self.spec and self.spec.options and not self.labels)
         # A short list of values is worth a look; of many only the fact that they are all mapped.
         self.is_open = self.is_unmapped or len(self.labels) <= 8
 
 
-def column_rows(columns: Sequence[Column], mapping: Mapping, specs: Sequence[FieldSpec]) -> list[ColumnRow]:
-    """The rows of the mapping page for a stored draft."""
+def column_rows(
+    columns: Sequence[Column],
+    mapping: Mapping,
+    specs: Sequence[FieldSpec],
+    form: Sequence[FieldSpec] | None = None,
+) -> list[ColumnRow]:
+    """The rows of the mapping page for a stored draft; form: all fields of its stage, if it is for one."""
     rows = []
     for number, column in enumerate(columns[:MAX_COLUMNS]):
-        initial = _initial(column.name, mapping)
-        form = ColumnForm(prefix=f"c{number}", initial=initial, specs=_with_field(specs, initial["meaning"]))
-        rows.append(ColumnRow(column, form, mapping))
+        initial = _initial(column.name, mapping, form)
+        known = _with_field(specs, initial["meaning"])
+        rows.append(
+            ColumnRow(column, ColumnForm(prefix=f"c{number}", initial=initial, specs=known, form=form), mapping)
+        )
     return rows
 
 
-def posted_mapping(data: QueryDict, specs: Sequence[FieldSpec], *, language: str) -> Mapping | None:
+def posted_mapping(
+    data: QueryDict,
+    specs: Sequence[FieldSpec],
+    form: Sequence[FieldSpec] | None = None,
+    *,
+    language: str,
+    annotator: str = "",
+) -> Mapping | None:
     """What the posted rows say; None if one of them is no row of such a page."""
     content: list[ContentColumn] = []
     gold: list[GoldColumn] = []
     strata: list[str] = []
+    answered: list[AnswerColumn] = []
     single: dict[str, str | None] = {"id": None, "group": None, "language": None}
+    about: dict[str, str | None] = dict.fromkeys((name for name, _ in ABOUT_ANSWERS), None)
     for number in range(MAX_COLUMNS):
         if f"c{number}-column" not in data:
             break
         meaning = data.get(f"c{number}-meaning", "")
-        form = ColumnForm(data, prefix=f"c{number}", specs=_with_field(specs, meaning))
-        if not form.is_valid():
+        row = ColumnForm(data, prefix=f"c{number}", specs=_with_field(specs, meaning), form=form)
+        if not row.is_valid():
             return None
-        column, said = form.cleaned_data["column"], form.cleaned_data
+        column, said = row.cleaned_data["column"], row.cleaned_data
         if meaning == "content":
             content.append(ContentColumn(column, said["key"] or column, said["kind"] or "plain"))
         elif meaning == "stratum":
             strata.append(column)
         elif meaning.startswith(GOLD):
             field = meaning.removeprefix(GOLD)
-            values = dict(form.labels()) if form.specs[field].options else {}
-            if any("\x00" in text for pair in values.items() for text in pair):
+            if (values := _posted_values(row, field)) is None:
                 return None
             gold.append(GoldColumn(field, column, values, said["separator"]))
+        elif meaning.startswith((ANSWER, NEW_ANSWER)):
+            name = meaning.removeprefix(ANSWER) if form is not None else said["field"] or field_name(column)
+            if (values := _posted_values(row, name)) is None:
+                return None
+            answered.append(AnswerColumn(name, column, _type_of(meaning), values))
+        elif meaning == "id_shown":
+            single["id"] = column
+            content.append(ContentColumn(column, said["key"] or column, "plain"))
+        elif meaning in about:
+            about[meaning] = column
         elif meaning in single:
             single[meaning] = column
+    answers = None
+    if answered or about["annotator"]:
+        answers = Answers(
+            fields=tuple(answered),
+            annotator=annotator,
+            **{f"{name}_column": column for name, column in about.items()},
+        )
     return Mapping(
         content=tuple(content),
         id_column=single["id"],
@@ -220,14 +334,39 @@ def posted_mapping(data: QueryDict, specs: Sequence[FieldSpec], *, language: str
         gold=tuple(gold),
         strata=tuple(strata),
         group_column=single["group"],
+        answers=answers,
     )
 
 
-def _initial(column: str, mapping: Mapping) -> dict[str, Any]:
+def answer_column(mapping: Mapping, column: str) -> AnswerColumn | None:
+    fields = mapping.answers.fields if mapping.answers else ()
+    return next((entry for entry in fields if entry.column == column), None)
+
+
+def _posted_values(row: ColumnForm, field: str) -> dict[str, str] | None:
+    """Label of the file -> value of the field; None for what no page posts."""
+    spec = row.specs.get(field)
+    values = dict(row.labels()) if spec is not None and spec.options else {}
+    return None if any("\x00" in text for pair in values.items() for text in pair) else values
+
+
+def _type_of(meaning: str) -> str:
+    return meaning.removeprefix(NEW_ANSWER) if meaning.startswith(NEW_ANSWER) else "choice"
+
+
+def _initial(column: str, mapping: Mapping, form: Sequence[FieldSpec] | None = None) -> dict[str, Any]:
     shown = next((entry for entry in mapping.content if entry.column == column), None)
     gold = next((entry for entry in mapping.gold if entry.column == column), None)
+    answered = answer_column(mapping, column)
     meaning = ""
-    if shown:
+    if answered:
+        meaning = f"{NEW_ANSWER}{answered.type}" if form is None else f"{ANSWER}{answered.field}"
+        gold = None
+    elif about := _about(mapping, column):
+        meaning = about
+    elif shown and column == mapping.id_column:
+        meaning = "id_shown"
+    elif shown:
         meaning = "content"
     elif gold:
         meaning = f"{GOLD}{gold.field}"
@@ -245,8 +384,17 @@ def _initial(column: str, mapping: Mapping) -> dict[str, Any]:
         "key": shown.key if shown else column[:100],
         "kind": shown.kind if shown else "plain",
         "separator": gold.separator if gold else "",
-        "n_labels": len(gold.values) if gold else 0,
+        "field": answered.field if answered else "",
+        "n_labels": len((gold or answered).values) if gold or answered else 0,
     }
+
+
+def _about(mapping: Mapping, column: str) -> str:
+    """What a column says of the answers of people, as a name of ABOUT_ANSWERS."""
+    if mapping.answers is None:
+        return ""
+    names = (name for name, _ in ABOUT_ANSWERS if getattr(mapping.answers, f"{name}_column") == column)
+    return next(names, "")
 
 
 def _with_field(specs: Sequence[FieldSpec], meaning: str) -> Sequence[FieldSpec]:

@@ -18,6 +18,8 @@ from annotate.project_forms import (
     ProjectForm,
     StageVersionForm,
 )
+from annotate.services.importing import REPEATS
+from annotate.sources.answered import NEW_TYPES
 from annotate.sources.mapping import KINDS
 
 ProjectInput = input_of(ProjectForm, "ProjectInput")
@@ -68,11 +70,21 @@ class ItemsAdded(serializers.Serializer):
 UploadInput = input_of(
     UploadForm,
     "UploadInput",
-    file=serializers.FileField(help_text="JSONL, JSON, CSV or TSV."),
+    file=serializers.FileField(
+        help_text="CSV, TSV, JSON, JSON Lines, Excel (.xlsx), Parquet, an export of Label Studio or doccano, a ZIP of "
+        "JSON files."
+    ),
     tables=serializers.FileField(required=False, help_text="Tables that the items refer to, or a ZIP of them."),
     stage=serializers.SlugField(required=False, max_length=80, help_text="Where the items go."),
     join_column=serializers.CharField(required=False, max_length=1_000, help_text="Names each item's table."),
+    sheet=serializers.CharField(required=False, max_length=200, help_text="Of a workbook; the first that is shown."),
 )
+
+
+def _column(help_text: str) -> serializers.CharField:
+    return serializers.CharField(
+        required=False, allow_null=True, max_length=1_000, trim_whitespace=False, help_text=help_text
+    )
 
 
 class ContentColumnInput(Input):
@@ -90,6 +102,31 @@ class GoldColumnInput(Input):
     separator = serializers.CharField(default="", allow_blank=True, trim_whitespace=False, max_length=10)
 
 
+class AnswerColumnInput(Input):
+    field = serializers.CharField(max_length=60)
+    column = serializers.CharField(max_length=1_000, trim_whitespace=False)
+    type = serializers.ChoiceField(
+        choices=list(NEW_TYPES), default="choice", help_text="Of the field in a stage that is made for the answers."
+    )
+    values = serializers.DictField(
+        child=serializers.CharField(allow_blank=True, max_length=1_000), default=dict, help_text="Label -> value."
+    )
+
+
+class AnswersInput(Input):
+    """Where each record says who answered its item, and what."""
+
+    fields = AnswerColumnInput(many=True, max_length=100)
+    annotator = serializers.CharField(
+        default="", allow_blank=True, max_length=200, help_text="Who gave all answers, where no column says so."
+    )
+    annotator_column = _column("Names who answered.")
+    time_column = _column("When it was answered: ISO 8601, or seconds since 1970.")
+    seconds_column = _column("How long it took.")
+    skip_column = _column("Whether it was skipped.")
+    ground_truth_column = _column("Whether the answer is marked as right.")
+
+
 class MappingInput(Input):
     """What each column means, as the draft's own `mapping` has it."""
 
@@ -102,6 +139,7 @@ class MappingInput(Input):
         child=serializers.CharField(max_length=1_000, trim_whitespace=False), default=list, max_length=1_000
     )
     group_column = serializers.CharField(required=False, allow_null=True, max_length=1_000, trim_whitespace=False)
+    answers = AnswersInput(required=False, allow_null=True)
 
 
 class StartInput(Input):
@@ -110,6 +148,13 @@ class StartInput(Input):
     mapping = MappingInput(required=False)
     new_revisions = serializers.BooleanField(
         required=False, help_text="Known items become what the file says they are now."
+    )
+    repeats = serializers.ChoiceField(
+        required=False, choices=list(REPEATS), help_text="What several answers of one person to one item are."
+    )
+    ground_truth_as_gold = serializers.BooleanField(required=False)
+    stage_title = serializers.CharField(
+        required=False, max_length=120, help_text="Of the stage that is made for answers without one."
     )
 
 

@@ -27,6 +27,7 @@ from annotate.uploads import was_too_large
 from annotate.views.doors import project_run_by
 
 READ, RUN = ApiToken.Scope.READ, ApiToken.Scope.RUN
+_OPTIONS = ("new_revisions", "repeats", "ground_truth_as_gold", "stage_title")
 
 
 class Imports(ApiView):
@@ -60,6 +61,7 @@ class Imports(ApiView):
             tables=tables,
             tables_name=tables.name if tables else "",
             join_column=sent.get("join_column"),
+            sheet=sent.get("sheet", ""),
         )
         return Response(for_admins.Import(job).data, status=201)
 
@@ -89,10 +91,11 @@ class ImportStart(ApiView):
         sent = self.sent(for_admins.StartInput)
         if sent:
             options = importing.options_of(job)
+            said = {name: sent[name] for name in _OPTIONS if name in sent}
             meant: dict[str, Any] | None = sent.get("mapping")
             job = importing.change_draft(
                 job=job,
-                options=replace(options, new_revisions=sent.get("new_revisions", options.new_revisions)),
+                options=replace(options, **said),
                 mapping=importing.mapping_of(job) if meant is None else Mapping.from_json(meant),
                 stage=job.stage,
             )

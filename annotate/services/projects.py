@@ -91,7 +91,7 @@ def change_project(
 def create_stage(
     *,
     project: Project,
-    by: Person,
+    by: Person | None,
     kind: str,
     title: str,
     slug: str,
@@ -310,6 +310,7 @@ def add_items_to_stage(*, stage: Stage, item_set: ItemSet, by: Person | None = N
     return added
 
 
+# NOT IN, whose list is read once: where NOT EXISTS asks, a planner with old statistics reads the stage for each item.
 _ADD_ITEMS = f"""
 INSERT INTO {StageItem._meta.db_table}
     (stage_id, revision_id, rank, language, author_id, author_group, wanted, active, done, round, state)
@@ -320,10 +321,9 @@ JOIN annotate_itemrevision revision ON revision.id = entry.revision_id
 JOIN annotate_item item ON item.id = revision.item_id
 JOIN annotate_stage stage ON stage.id = %s
 LEFT JOIN annotate_membership writer ON writer.project_id = stage.project_id AND writer.person_id = item.author_id
-WHERE entry.item_set_id = %s AND NOT EXISTS (
-    SELECT 1 FROM annotate_itemrevision known
+WHERE entry.item_set_id = %s AND revision.item_id NOT IN (
+    SELECT known.item_id FROM annotate_itemrevision known
     JOIN annotate_stageitem present ON present.revision_id = known.id AND present.stage_id = %s
-    WHERE known.item_id = revision.item_id
 )
 """
 

@@ -1,13 +1,14 @@
 """A first proposal for the mapping, from the columns' names and a sample of the records."""
 
-import unicodedata
 from collections.abc import Sequence
 from typing import Any, Protocol
 
 from annotate.languages import is_language_tag
-from annotate.sources import blocks
+from annotate.sources import blocks, label_studio
+from annotate.sources.guessing_answers import data_columns, guess_answers, item_column
 from annotate.sources.json_array import KEY_COLUMN
 from annotate.sources.mapping import ContentColumn, GoldColumn, Mapping
+from annotate.sources.names import folded
 from annotate.sources.records import Record
 
 
@@ -65,31 +66,41 @@ def guess_mapping(
     label_fields: Sequence[LabelField],
     *,
     join_column: str | None = None,
+    field_names: Sequence[str] = (),
 ) -> Mapping:
     """A mapping to confirm or change; it never shows people a column that looks like gold.
 
     columns: in file order. sample: the more the better for labels, some hundred are enough. label_fields: the answer
     fields whose gold is looked for. join_column: the one that named the table joined to each record, which makes the
-    groups. Without a column that is plainly an id, id_column is None.
+    groups. field_names: of the fields of the stage that the file is for, if it is for one. Without a column that is
+    plainly an id, id_column is None.
     """
-    by_name = {_folded(column): column for column in reversed(columns)}
+    by_name = {folded(column): column for column in reversed(columns)}
     values = _values_by_column(columns, sample)
 
     def named(names: Sequence[str], fits: Any = None) -> str | None:
         return next((by_name[n] for n in names if n in by_name and (fits is None or fits(values[by_name[n]]))), None)
 
+    answers = guess_answers(columns, values, field_names)
     id_column = KEY_COLUMN if KEY_COLUMN in columns else named(_ID_NAMES, lambda v: _are_ids(v, len(sample)))
     # Repeats in a column called id are mistakes that somebody must hear of, not a reason to do without ids.
     id_column = id_column or named(_SURE_ID_NAMES, lambda v: _are_in_most_records(v, len(sample)))
+    if answers is not None or label_studio.ID in columns:
+        # Whoever answers an item repeats its id.
+        id_column = item_column(columns)
     language_column = named(_LANGUAGE_NAMES, lambda v: bool(v) and all(is_language_tag(str(tag).strip()) for tag in v))
-    gold = _guess_gold(columns, by_name, values, label_fields)
-    taken = {id_column, language_column, *(entry.column for entry in gold)}
-    looks_gold = {column for column in columns if _folded(column) in _GOLD_NAMES}
+    used = answers.columns if answers is not None else frozenset()
+    free_of_answers = {name: column for name, column in by_name.items() if column not in used}
+    gold = _guess_gold(columns, free_of_answers, values, label_fields)
+    taken = {id_column, language_column, *(entry.column for entry in gold), *used}
+    looks_gold = {column for column in columns if folded(column) in _GOLD_NAMES}
     group_column = join_column or named(_GROUP_NAMES)
-    strata = tuple(c for c in columns if _folded(c) in _STRATA_NAMES and c not in taken and _are_scalars(values[c]))
+    strata = tuple(c for c in columns if folded(c) in _STRATA_NAMES and c not in taken and _are_scalars(values[c]))
     free = [c for c in columns if c not in taken | looks_gold and c not in strata and c != group_column]
-    shown = [c for c in free if _folded(c) in _CONTENT_NAMES]
-    if not shown:
+    shown = [c for c in free if folded(c) in _CONTENT_NAMES]
+    if answers is not None or label_studio.ID in columns:
+        free = [column for column in data_columns(columns) if column in free]
+    if not shown and (answers is None or free):
         texts = [c for c in free if any(isinstance(value, str) for value in values[c])]
         shown = sorted(texts, key=lambda c: _mean_length(values[c]), reverse=True)[:1]
     return Mapping(
@@ -99,6 +110,7 @@ def guess_mapping(
         gold=tuple(gold),
         strata=strata,
         group_column=group_column,
+        answers=answers,
     )
 
 
@@ -106,10 +118,10 @@ def guess_values(labels: Sequence[str], options: Sequence[LabelOption]) -> dict[
     """Which option each label of the file means; labels without a plain counterpart are left out."""
     found: dict[str, str] = {}
     for label in labels:
-        folded = _folded(label)
-        group = next((group for group in _SYNONYMS if folded in group), {folded})
-        for names in ({folded}, group):
-            matches = [o.value for o in options if {_folded(o.value), _folded(o.caption)} & names]
+        name = folded(label)
+        group = next((group for group in _SYNONYMS if name in group), {name})
+        for names in ({name}, group):
+            matches = [o.value for o in options if {folded(o.value), folded(o.caption)} & names]
             if len(matches) == 1:
                 found[label] = matches[0]
                 break
@@ -125,7 +137,7 @@ def _guess_gold(
     gold: list[GoldColumn] = []
     taken: set[str] = set()
     for field in label_fields:
-        names = [n for n in (_folded(field.name), f"gold_{_folded(field.name)}", *_GOLD_NAMES) if n in by_name]
+        names = [n for n in (folded(field.name), f"gold_{folded(field.name)}", *_GOLD_NAMES) if n in by_name]
         for column in dict.fromkeys(by_name[name] for name in names):
             if column in taken:
                 continue
@@ -140,11 +152,6 @@ def _guess_gold(
             taken.add(column)
             break
     return gold
-
-
-def _folded(name: str) -> str:
-    text = unicodedata.normalize("NFKC", name).casefold()
-    return "_".join("".join(c if c.isalnum() else " " for c in text).split())
 
 
 def _values_by_column(columns: Sequence[str], sample: Sequence[Record]) -> dict[str, list[Any]]:

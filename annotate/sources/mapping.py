@@ -10,7 +10,8 @@ from functools import cached_property
 from typing import Any
 
 from annotate.languages import is_language_tag
-from annotate.sources import blocks
+from annotate.sources import blocks, label_studio
+from annotate.sources.answered import NEW_TYPES, AnswerDraft, Answers, read_answer
 from annotate.sources.errors import MappingError, SourceError, shortened
 from annotate.sources.records import Record
 from annotate.sources.strict_json import FloatLiteral, RefusedValue, decode_json
@@ -57,6 +58,8 @@ class Mapping:
 
     id_column None: the content's hash becomes the id. group_column: items with the same value there belong together
     (questions about one table) and are resampled together. language is that of items whose language column is empty.
+    answers: records are answers of people too, several to an item; then content may be empty, and the items are those
+    that the project has under these ids.
     """
 
     content: tuple[ContentColumn, ...]
@@ -66,6 +69,7 @@ class Mapping:
     gold: tuple[GoldColumn, ...] = ()
     strata: tuple[str, ...] = ()
     group_column: str | None = None
+    answers: Answers | None = None
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -79,6 +83,7 @@ class Mapping:
             ],
             "strata": list(self.strata),
             "group_column": self.group_column,
+            "answers": self.answers.to_json() if self.answers else None,
         }
 
     @classmethod
@@ -91,6 +96,7 @@ class Mapping:
             gold=tuple(GoldColumn(**entry) for entry in data.get("gold", [])),
             strata=tuple(data.get("strata", [])),
             group_column=data.get("group_column"),
+            answers=Answers.from_json(data["answers"]) if data.get("answers") else None,
         )
 
     def check(self, columns: Iterable[str]) -> None:
@@ -99,7 +105,9 @@ class Mapping:
         for column in self.used_columns:
             if column not in known:
                 raise MappingError("there is no such column in the file; choose another one.", field=column)
-        if not self.content:
+        if self.answers is not None:
+            self._check_answers(self.answers)
+        elif not self.content:
             raise MappingError("No column is shown to people; choose at least one for the content.")
         _refuse_repeated([entry.key for entry in self.content], "two columns are shown under the same name")
         _refuse_repeated([entry.field for entry in self.gold], "two columns give the gold of the same field")
@@ -111,11 +119,25 @@ class Mapping:
         if self.language and not is_language_tag(self.language):
             raise MappingError(f"“{shortened(self.language)}” is not a language tag such as en or zh-Hant.")
 
+    def _check_answers(self, answers: Answers) -> None:
+        if not answers.fields:
+            raise MappingError("People are named, and no column holds what they answered; choose one.")
+        if answers.annotator_column is None and not answers.annotator:
+            raise MappingError("Answers need somebody who gave them: choose the column that names people, or a name.")
+        if not self.content and self.id_column is None:
+            raise MappingError("Answers need their items: choose the column of ids, or one that is shown to people.")
+        _refuse_repeated([entry.field for entry in answers.fields], "two columns hold the answers to the same field")
+        for entry in answers.fields:
+            if entry.type not in NEW_TYPES:
+                raise MappingError(f"“{shortened(entry.type)}” is no type of a field.", field=entry.column)
+
     @cached_property
     def used_columns(self) -> frozenset[str]:
         """Columns with a meaning; a column that only joins a table is one of them by being the group."""
         columns = {entry.column for entry in self.content} | {entry.column for entry in self.gold} | set(self.strata)
         columns |= {self.id_column or "", self.language_column or "", self.group_column or ""}
+        if self.answers is not None:
+            columns |= self.answers.columns
         return frozenset(columns - {""})
 
 
@@ -125,6 +147,7 @@ class ItemDraft:
 
     content, strata and extra are [key, value] pairs: their order survives jsonb, and a column called id or label is a
     pair like any other and overwrites nothing. gold: field -> acceptable answers. group: what it is resampled with.
+    answer: what somebody answered. Without content the item is one that the project has.
     """
 
     external_id: str
@@ -137,6 +160,7 @@ class ItemDraft:
     content_hash: str
     number: int
     line: int
+    answer: AnswerDraft | None = None
 
 
 def apply(mapping: Mapping, record: Record) -> ItemDraft:
@@ -145,6 +169,9 @@ def apply(mapping: Mapping, record: Record) -> ItemDraft:
     A JSON record may lack a column: then it has no such content, stratum or gold. Id and some content it must have.
     """
     values = dict(record.values)
+    for column, problem in record.faults.items():
+        if column in mapping.used_columns:
+            raise _refused(record, column, problem)
     content: list[list[Any]] = []
     for entry in mapping.content:
         if entry.column in values:
@@ -153,7 +180,7 @@ def apply(mapping: Mapping, record: Record) -> ItemDraft:
             if entry.kind != "plain" or not isinstance(value, str):
                 value = _content_value(value, entry, record)
             content.append([entry.key, value])
-    if not any(value not in ("", None) for _, value in content):
+    if mapping.content and not any(value not in ("", None) for _, value in content):
         raise _refused(record, mapping.content[0].column, "there is nothing to show; fill it in or remove the record.")
     content_hash = hash_content(content)
     if mapping.id_column is None:
@@ -176,12 +203,29 @@ def apply(mapping: Mapping, record: Record) -> ItemDraft:
         strata=[
             [column, text] for column in mapping.strata if (text := _scalar_text(values.get(column), column, record))
         ],
-        extra=[[column, stored_value(value)] for column, value in record.values if column not in used],
+        extra=[[column, stored_value(value)] for column, value in record.values if column not in used]
+        if mapping.answers is None
+        else _beside_answers(record, used),
         group=group,
         content_hash=content_hash,
         number=record.number,
         line=record.line,
+        answer=read_answer(mapping.answers, values, record) if mapping.answers is not None else None,
     )
+
+
+def _beside_answers(record: Record, used: frozenset[str]) -> list[list[Any]]:
+    """What is kept aside of an item that people answered: the data of its task, and nothing that belongs to an answer.
+
+    Only an export of Label Studio tells the two apart.
+    """
+    if all(column != label_studio.ID for column, _ in record.values):
+        return []
+    return [
+        [column, stored_value(value)]
+        for column, value in record.values
+        if column not in used and not column.startswith(("(", label_studio.ANSWER_PREFIX))
+    ]
 
 
 def canonical_json(value: Any) -> str:

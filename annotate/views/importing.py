@@ -16,9 +16,11 @@ from annotate.models import ImportJob, Project
 from annotate.services import importing
 from annotate.services.background import cancel_work
 from annotate.services.heartbeats import last_heard
+from annotate.services.importing.answer_reading import form_of
 from annotate.services.importing.preview import preview_of
 from annotate.services.importing.reading import label_fields
 from annotate.sources.delimited import NEWLINES
+from annotate.sources.detect import BINARY_FORMATS, NESTED_FORMATS
 from annotate.uploads import was_too_large
 from annotate.views.doors import PersonRequest, project_run_by, signed_in
 from annotate.views.navigation import project_page
@@ -80,7 +82,11 @@ def mapping(request: PersonRequest, slug: str, job_id: int) -> HttpResponse:
         return redirect("import-job", slug, job_id)
     form = ReadingForm(request.POST, project=project)
     meant = posted_mapping(
-        request.POST, label_fields(project, row.stage), language=request.POST.get("language", "").strip()
+        request.POST,
+        label_fields(project, row.stage),
+        form_of(row.stage) if row.stage else None,
+        language=request.POST.get("language", "").strip(),
+        annotator=request.POST.get("annotator", "").strip()[:200],
     )
     if not form.is_valid() or meant is None:
         return _draft_page(request, project, row, status=422, form=form if not form.is_valid() else None)
@@ -101,7 +107,7 @@ def mapping(request: PersonRequest, slug: str, job_id: int) -> HttpResponse:
 
 def _saved(row: ImportJob, form: ReadingForm, meant: Any, *, is_for_another_stage: bool) -> ImportJob:
     before, asked = importing.options_of(row), form.cleaned_data
-    options = importing.ImportOptions(form.source(before.source), before.join, asked["new_revisions"])
+    options = form.options(before)
     join_column = asked["join_column"] or None
     is_joined_otherwise = join_column is not None and (before.join is None or join_column != before.join.column)
     is_asked_otherwise = is_for_another_stage or asked["stage"] != row.stage
@@ -176,10 +182,12 @@ def _draft_page(
     options, meant = importing.options_of(row), importing.mapping_of(row)
     preview = preview_of(row)
     names = [column.name for column in preview.columns]
-    rows = column_rows(preview.columns, meant, label_fields(project, row.stage))
+    stage_form = form_of(row.stage) if row.stage else None
+    rows = column_rows(preview.columns, meant, label_fields(project, row.stage), stage_form)
     reading = form or ReadingForm(
         project=project,
         join_columns=[name for name in names if not options.join or name != options.join.key] if row.joined else (),
+        sheets=options.source.sheets,
         initial=ReadingForm.initial_of(row, options, meant),
     )
     context = project_page(project, request.user, "items") | {
@@ -188,6 +196,8 @@ def _draft_page(
         "mapping": meant,
         "newline": NEWLINES[options.source.newline],
         "is_delimited": options.source.format in ("csv", "tsv"),
+        "is_binary": options.source.format in BINARY_FORMATS,
+        "is_nested": options.source.format in NESTED_FORMATS,
         "form": reading,
         "rows": rows,
         "n_columns_beyond": max(0, len(names) - MAX_COLUMNS),
@@ -195,6 +205,7 @@ def _draft_page(
         "refused": refused,
         "problems": _by_place(refused.problems if refused else preview.problems),
         "without_id": bool(names) and meant.id_column is None,
+        "without_marks": meant.answers is None or meant.answers.ground_truth_column is None,
         "meant_for": _stage_name(row),
     }
     template = "annotate/partials/import_draft.html" if request.htmx else "annotate/import_draft.html"

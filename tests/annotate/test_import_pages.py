@@ -168,7 +168,7 @@ def test_labels_that_mean_nothing_known_wait_for_a_choice(desk):
     page = desk.page(job)
     assert "choose what each stands for" in page
     assert "6 problems so far" in page
-    assert "line 2, verdict" in page
+    assert "6 rows, first in lines 2, 4, 6, 8, 10, verdict" in page
     assert re.search(r'<button class="button primary" name="step" value="start" disabled>', page)
     fields = fields_of(desk.browser.get(at("import-job", job)).content.decode())
     (name,) = (name for name, value in fields.items() if value == "DENIES")
@@ -253,7 +253,7 @@ def test_a_project_without_a_stage_keeps_the_items_in_their_set(desk):
     ("name", "data", "words"),
     [
         ("empty.csv", b"", "The file is empty"),
-        ("items.csv", b"PK\x03\x04 and so on", "is a ZIP archive, not text"),
+        ("items.csv", b"PK\x03\x04 and so on", "The ZIP cannot be read"),
         ("items.jsonl", b"SQLite format 3\x00", "is an SQLite database"),
     ],
 )

@@ -358,11 +358,23 @@ def test_a_label_beyond_the_sample_is_asked_for_after_the_refusal(stage):
 
 
 def test_all_faulty_rows_are_told_up_to_a_hundred(stage):
-    data = "id,question\n" + "".join(f",{n}\n" for n in range(250))
-    mapping = Mapping((ContentColumn("question", "question"),), id_column="id")
+    data = "id,question,label\n" + "".join(f"q{n},{n},label {n}\n" for n in range(250))
+    gold = GoldColumn("label", "label", {"yes": "yes"})
+    mapping = Mapping((ContentColumn("question", "question"),), id_column="id", gold=(gold,))
     with pytest.raises(ImportRefused, match=r"250 problems\. The first 100 are listed") as refused:
         run(stage, data, "items.csv", mapping=mapping)
     assert [problem["row"] for problem in refused.value.problems] == list(range(1, 101))
+
+
+def test_one_fault_of_many_rows_is_told_once_with_its_first_lines(stage):
+    data = "id,question\n" + "".join(f",{n}\n" for n in range(250)) + "q,\n"
+    mapping = Mapping((ContentColumn("question", "question"),), id_column="id")
+    with pytest.raises(ImportRefused, match=r"251 problems\.$") as refused:
+        run(stage, data, "items.csv", mapping=mapping)
+    many, one = refused.value.problems
+    assert (many["n"], many["lines"], many["field"]) == (250, [2, 3, 4, 5, 6], "id")
+    assert many["message"].startswith("250 rows, first in lines 2, 3, 4, 5, 6, field “id”: the id is empty")
+    assert (one["n"], one["line"], one["field"]) == (1, 252, "question")
 
 
 def test_a_mapping_that_would_show_people_nothing_is_refused(stage):

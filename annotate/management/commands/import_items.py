@@ -1,4 +1,4 @@
-"""Import a file of items from the command line: the same service as the page, the same report."""
+"""Import a file of items or answers from the command line: the same service as the page, the same report."""
 
 from __future__ import annotations
 
@@ -14,20 +14,26 @@ from django.core.management.base import BaseCommand, CommandError
 from annotate.exceptions import ImportRefused
 from annotate.models import Person, Project, Stage
 from annotate.services import importing
+from annotate.sources.answered import AnswerColumn, Answers
 from annotate.sources.decoding import ENCODINGS
 from annotate.sources.delimited import DELIMITERS
-from annotate.sources.detect import FORMATS, Detected, detect
+from annotate.sources.detect import FORMATS, Detected, detect, detect_sheet
 from annotate.sources.errors import SourceError
 from annotate.sources.mapping import KINDS, ContentColumn, GoldColumn, Mapping
 
 MAP_HELP = """What a column means; repeat it. id=COLUMN, language=COLUMN, group=COLUMN, stratum=COLUMN, show=COLUMN or
 show:NAME=COLUMN (shown to people, under the name), table:NAME=COLUMN, grid:NAME=COLUMN, mono:NAME=COLUMN (shown as
-such), gold:FIELD=COLUMN, value:FIELD:LABEL=VALUE (what a label of the file stands for). The rest is guessed."""
+such), gold:FIELD=COLUMN, value:FIELD:LABEL=VALUE (what a label of the file stands for). Of answers: answer:FIELD=COLUMN
+(answer:FIELD:text=COLUMN or long_text for free answers), annotator=COLUMN, time=COLUMN, seconds=COLUMN, skip=COLUMN,
+ground_truth=COLUMN. The rest is guessed."""
 DELIMITER_NAMES = {name: character for character, name in DELIMITERS.items()}
+
+# Of answers: which columns say who, when, how long and whether, as --map names them.
+ABOUT = ("annotator", "time", "seconds", "skip", "ground_truth")
 
 
 class Command(BaseCommand):
-    help = "Import items from a JSONL, JSON, CSV or TSV file: all of it or nothing. Exit code 1 with the problems."
+    help = "Import items, or people's answers, from a file: all of it or nothing. Exit code 1 with the problems."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("project", help="the project's short address")
@@ -42,6 +48,14 @@ class Command(BaseCommand):
         parser.add_argument("--encoding", choices=ENCODINGS, help="instead of the one detected")
         parser.add_argument("--delimiter", choices=DELIMITER_NAMES, help="instead of the one detected")
         parser.add_argument("--no-header", action="store_true", help="the first row is data, not names of columns")
+        parser.add_argument("--sheet", help="of a workbook; without it the first that is shown")
+        parser.add_argument("--unfold", action="store_true", help="nested fields become columns of their own")
+        parser.add_argument("--annotator", metavar="NAME", help="who gave all answers, where no column says so")
+        parser.add_argument("--repeats", choices=importing.REPEATS, default="times", help=_repeats_help())
+        parser.add_argument(
+            "--ground-truth-as-gold", action="store_true", help="answers that are marked as right become gold labels"
+        )
+        parser.add_argument("--new-stage", metavar="TITLE", default="", help="of the stage made for answers")
         parser.add_argument("--new-revisions", action="store_true", help="known items become what the file says now")
         parser.add_argument("--dry-run", action="store_true", help="check and report everything, keep nothing")
         parser.add_argument("--by", metavar="NAME", help="the admin in whose name this is done")
@@ -60,7 +74,8 @@ class Command(BaseCommand):
         used: list[Mapping] = []
 
         def meant(guess: Mapping) -> Mapping:
-            used.append(_read_mapping(asked["mapping"]) if asked["mapping"] else changed(guess, asked["map"]))
+            said = _read_mapping(asked["mapping"]) if asked["mapping"] else changed(guess, asked["map"])
+            used.append(_answered_by(said, asked["annotator"]))
             return used[0]
 
         try:
@@ -74,6 +89,9 @@ class Command(BaseCommand):
                 source=_source(asked),
                 mapping=meant,
                 new_revisions=asked["new_revisions"],
+                repeats=asked["repeats"],
+                ground_truth_as_gold=asked["ground_truth_as_gold"],
+                stage_title=asked["new_stage"],
                 dry_run=asked["dry_run"],
             )
         except ImportRefused as refused:
@@ -91,6 +109,8 @@ def changed(guess: Mapping, arguments: Sequence[str]) -> Mapping:
     content: list[ContentColumn] = []
     strata: list[str] = []
     gold = {entry.field: entry for entry in guess.gold}
+    answered = {entry.field: entry for entry in guess.answers.fields} if guess.answers else {}
+    about: dict[str, str] = {}
     values: list[tuple[str, str, str]] = []
     for argument in arguments:
         meaning, equals, column = argument.partition("=")
@@ -106,21 +126,55 @@ def changed(guess: Mapping, arguments: Sequence[str]) -> Mapping:
         elif what == "gold" and name:
             guessed = gold.get(name)
             gold[name] = guessed if guessed and guessed.column == column else GoldColumn(name, column)
+        elif what == "answer" and name:
+            field, _, kind = name.partition(":")
+            known = answered.get(field)
+            values_of = known.values if known and known.column == column else {}
+            answered[field] = AnswerColumn(field, column, kind or (known.type if known else "choice"), values_of)
+        elif what in ABOUT and not name:
+            about[f"{what}_column"] = column
         elif what == "value" and ":" in name:
             field, _, label = name.partition(":")
             values.append((field, label, column))
         else:
             raise CommandError(f"--map {argument}: “{meaning}” is no meaning of a column.")
     for field, label, value in values:
-        if field not in gold:
-            raise CommandError(f"--map value:{field}:{label}: say with gold:{field}=COLUMN where its labels stand.")
-        gold[field] = replace(gold[field], values={**gold[field].values, label: value})
+        entries: Any = gold if field in gold else answered
+        if field not in entries:
+            raise CommandError(
+                f"--map value:{field}:{label}: say with gold:{field}=COLUMN, or answer:{field}=COLUMN, where its "
+                "labels stand."
+            )
+        entries[field] = replace(entries[field], values={**entries[field].values, label: value})
+    answers = guess.answers
+    if about or any(argument.startswith("answer:") for argument in arguments):
+        # Gold that was only guessed is no gold where the column holds what people answered.
+        columns = {entry.column for entry in answered.values()}
+        gold = {field: entry for field, entry in gold.items() if entry.column not in columns}
+        answers = replace(answers or Answers(()), fields=tuple(answered.values()), **about)
+    elif answers is not None:
+        answers = replace(answers, fields=tuple(answered.values()))
     return replace(
         guess,
-        content=tuple(content) or guess.content,
+        answers=answers,
+        # Who says that these are answers says also what is shown: a guess took the records for items.
+        content=tuple(content) or (guess.content if answers is None or guess.answers else ()),
         strata=tuple(strata) or guess.strata,
         gold=tuple(gold.values()),
     )
+
+
+def _answered_by(mapping: Mapping, annotator: str | None) -> Mapping:
+    if annotator is None:
+        return mapping
+    if mapping.answers is None:
+        raise CommandError("--annotator needs answers: say with --map answer:FIELD=COLUMN where they stand.")
+    return replace(mapping, answers=replace(mapping.answers, annotator=annotator))
+
+
+def _repeats_help() -> str:
+    listed = "; ".join(f"{name}: {words}" for name, words in importing.REPEATS.items())
+    return f"several answers of one person to one item: {listed}"
 
 
 def report_lines(report: dict[str, Any]) -> list[str]:
@@ -130,6 +184,11 @@ def report_lines(report: dict[str, Any]) -> list[str]:
         f"{report['imported']:,} items imported, {report['unchanged']:,} unchanged, "
         f"{report['new_revisions']:,} new revisions, {report['left_out']:,} repeated rows left out",
     ]
+    if answers := report.get("answers"):
+        lines.append(
+            f"{answers['answers']:,} answers of {answers['people']:,} people in the stage {answers['stage']}, "
+            f"{answers['known']:,} known already, {answers['revised']:,} earlier versions, {answers['skips']:,} skips"
+        )
     if report["groups"]:
         lines.append(f"{report['groups']:,} groups of items that are resampled together")
     if report["gold"]:
@@ -165,11 +224,13 @@ def _source(asked: dict[str, Any]) -> Detected | None:
         "has_header": False if asked["no_header"] else None,
     }
     said = {name: value for name, value in said.items() if value is not None}
-    if not said:
+    if asked["unfold"]:
+        said["unfold"] = True
+    if not said and not asked["sheet"]:
         return None
     with asked["file"].open("rb") as file:
         try:
-            detected = detect(file, asked["file"].name)
+            detected = detect_sheet(file, asked["sheet"]) if asked["sheet"] else detect(file, asked["file"].name)
         except SourceError as fault:
             raise CommandError(fault.message) from fault
     if "encoding" in said and said["encoding"] != detected.encoding:

@@ -1,12 +1,14 @@
 """Import: a file becomes items with their gold, all of them or none, and the same file twice changes nothing.
 
-options.py    how a job stores the way its file is read
-reading.py    the file -> drafts, with every problem of its records
-staging.py    drafts wait in temporary tables
-comparing.py  the staged file against itself and the project: problems, duplicates, conflicts
-storing.py    the staged file becomes items, a set and stage items
-preview.py    the first items as people will see them, before anything is stored
-jobs.py       the life of an import
+options.py         how a job stores the way its file is read
+reading.py         the file -> drafts, with every problem of its records
+answer_reading.py  the answers of people in them, as a form stores them
+staging.py         drafts wait in temporary tables
+comparing.py       the staged file against itself and the project: problems, duplicates, conflicts
+storing.py         the staged file becomes items, a set and stage items
+answer_storing.py  the staged answers become people, assignments and annotations
+preview.py         the first items as people will see them, before anything is stored
+jobs.py            the life of an import
 """
 
 from annotate.services.importing.jobs import (
@@ -20,9 +22,10 @@ from annotate.services.importing.jobs import (
     run_import,
     start_import,
 )
-from annotate.services.importing.options import ImportOptions, Join, mapping_of, options_of
+from annotate.services.importing.options import REPEATS, ImportOptions, Join, mapping_of, options_of
 
 __all__ = [
+    "REPEATS",
     "ImportOptions",
     "Join",
     "change_draft",

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db import connection
 
-from annotate.models import Project
+from annotate.models import Project, Stage
 from annotate.services.importing.problems import MAX_SHOWN, Problems
 from annotate.sources.errors import SourceError, shortened
 
@@ -37,6 +37,44 @@ def find_problems(project: Project, *, id_column: str | None, new_revisions: boo
         problem = f"“{shortened(row['external_id'])}” is the name of a group of items; give this item another id."
         problems.add(_at(row, problem, id_column))
     return problems
+
+
+def find_problems_of_answers(*, repeats: str, has_content: bool, id_column: str | None) -> Problems:
+    """Answers whose item nobody knows, and those of one person to one item that no rule can tell apart."""
+    problems = Problems()
+    if not has_content:
+        for row in _rows(_ANSWERS_TO_NOTHING, [MAX_SHOWN], problems):
+            problem = (
+                f"the project has no item “{shortened(row['external_id'])}”; import the items first, or choose a "
+                "column that is shown to people."
+            )
+            problems.add(_at(row, problem, id_column))
+    if repeats == "times":
+        for row in _rows(_ANSWERED_TWICE, [MAX_SHOWN], problems):
+            problem = (
+                f"{shortened(row['annotator'])} answers “{shortened(row['external_id'])}” in line "
+                f"{row['other_line']:,} too, and no times say which answer is the newer one; choose what repeated "
+                "answers are, or remove one."
+            )
+            problems.add(_at(row, problem, id_column))
+    return problems
+
+
+def find_answers_to_other_content(stage: Stage, *, id_column: str | None) -> Problems:
+    """Items whose place in the stage shows an earlier revision: what was answered here is not what was asked there."""
+    problems = Problems()
+    for row in _rows(_ANSWERS_TO_FORMER_REVISIONS, [stage.pk, stage.project_id, MAX_SHOWN], problems):
+        problem = (
+            f"“{shortened(row['external_id'])}” stands in the stage in a former revision; import these answers into "
+            "another stage."
+        )
+        problems.add(_at(row, problem, id_column))
+    return problems
+
+
+def answers_staged() -> dict[str, int]:
+    """How many answers, skips, people, answered items, and pairs of person and item that stand there repeatedly."""
+    return _fetched(_ANSWERS_STAGED, [])[0]
 
 
 def n_known_with_new_content(project: Project) -> int:
@@ -140,6 +178,42 @@ WHERE staged.external_id IN (SELECT member.root_name FROM staged_item member WHE
               WHERE item.project_id = %s AND item.external_id = staged.external_id
                 AND NOT EXISTS (SELECT 1 FROM annotate_itemrevision shown WHERE shown.item_id = item.id))
 ORDER BY staged.position LIMIT %s
+"""
+
+_ANSWERS_TO_NOTHING = """
+SELECT answer.line, answer.row_number, answer.external_id, COUNT(*) OVER () AS n
+FROM staged_answer answer
+WHERE NOT EXISTS (SELECT 1 FROM staged_item item WHERE item.external_id = answer.external_id)
+ORDER BY answer.position LIMIT %s
+"""
+
+_ANSWERED_TWICE = """
+SELECT later.line, later.row_number, later.external_id, later.annotator, earlier.line AS other_line,
+       COUNT(*) OVER () AS n
+FROM (SELECT external_id, annotator, MIN(position) AS position FROM staged_answer
+      GROUP BY external_id, annotator HAVING COUNT(*) > COUNT(DISTINCT answered_at) AND COUNT(*) > 1) repeated
+JOIN staged_answer earlier ON earlier.position = repeated.position
+JOIN staged_answer later ON later.external_id = repeated.external_id AND later.annotator = repeated.annotator
+                        AND later.position > repeated.position
+ORDER BY later.position LIMIT %s
+"""
+
+_ANSWERS_TO_FORMER_REVISIONS = """
+SELECT staged.line, staged.row_number, staged.external_id, COUNT(*) OVER () AS n
+FROM annotate_stageitem place
+JOIN annotate_itemrevision asked ON asked.id = place.revision_id AND place.stage_id = %s
+JOIN annotate_item item ON item.id = asked.item_id AND item.project_id = %s
+JOIN staged_item staged ON staged.external_id = item.external_id
+WHERE asked.content_hash <> staged.content_hash
+ORDER BY staged.position LIMIT %s
+"""
+
+_ANSWERS_STAGED = """
+SELECT COALESCE(SUM(n - n_skips), 0) AS n_answers, COALESCE(SUM(n_skips), 0) AS n_skips,
+       COUNT(DISTINCT annotator) AS n_people, COUNT(DISTINCT external_id) AS n_items,
+       COALESCE(SUM(CASE WHEN n > 1 THEN 1 ELSE 0 END), 0) AS n_repeated
+FROM (SELECT external_id, annotator, COUNT(*) AS n, SUM(is_skip) AS n_skips FROM staged_answer
+      GROUP BY external_id, annotator) AS pair
 """
 
 _SAME_CONTENT_IN_FILE = """

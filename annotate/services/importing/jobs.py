@@ -19,9 +19,10 @@ from annotate.exceptions import ImportRefused, WorkNotPossible, WorkTaken
 from annotate.models import BackgroundWork, ImportJob, Person, Project, Stage, StoredFile
 from annotate.services.background import beat, claim_work, end_work, holding
 from annotate.services.files import forget_file, store_file
-from annotate.services.importing import comparing, storing
+from annotate.services.importing import answer_storing, comparing, storing
+from annotate.services.importing.answer_reading import form_of
 from annotate.services.importing.options import ImportOptions, Join, mapping_of, options_of
-from annotate.services.importing.problems import refusal
+from annotate.services.importing.problems import Problems, refusal
 from annotate.services.importing.reading import (
     MAX_LABELS,
     DraftReader,
@@ -31,18 +32,21 @@ from annotate.services.importing.reading import (
     label_fields,
     labels_of,
     missing_keys,
+    opened,
     records_of,
     sample_of,
     tables_of,
 )
-from annotate.services.importing.staging import Staging, staging
+from annotate.services.importing.staging import Staging, gather_gold, stage_known_items, staging
+from annotate.services.resolving import resolve_due
 from annotate.sources.blocks import plain_text
 from annotate.sources.decoding import ENCODINGS
-from annotate.sources.detect import Detected, detect
+from annotate.sources.detect import BINARY_FORMATS, FORMATS, Detected, detect, detect_sheet
 from annotate.sources.errors import MappingError, SourceError
 from annotate.sources.guessing import guess_mapping, guess_values
 from annotate.sources.joined import Tables, join_tables
 from annotate.sources.mapping import Mapping
+from annotate.sources.records import Record
 
 logger = logging.getLogger(__name__)
 
@@ -63,12 +67,13 @@ def draft_import(
     tables_name: str = "",
     join_column: str | None = None,
     source: Detected | None = None,
+    sheet: str = "",
 ) -> ImportJob:
     """Keep the file, and the tables its records refer to, with a first proposal of how to read it.
 
     Raises ImportRefused, keeping nothing, for what is no text, and for tables that cannot be read.
     """
-    detected = source or _detected(file, name)
+    detected = source or _detected(file, name, sheet)
     kept = [_kept(project, file, name)]
     try:
         if tables is not None:
@@ -112,8 +117,13 @@ def propose(job: ImportJob, options: ImportOptions, *, join_column: str | None =
         found = list(join_tables(known, tables, column=join.column, key=join.key))
     columns = [*sample.columns, join.key] if join else sample.columns
     mapping = guess_mapping(
-        columns, found, label_fields(job.project, job.stage), join_column=join.column if join else None
+        columns,
+        found,
+        label_fields(job.project, job.stage),
+        join_column=join.column if join else None,
+        field_names=[spec.name for spec in form_of(job.stage)] if job.stage else (),
     )
+    mapping = _with_answer_values(job, mapping, found)
     languages = job.project.languages
     if len(languages) == 1:
         mapping = replace(mapping, language=languages[0])
@@ -143,6 +153,14 @@ def reread_draft(
     Raises ImportRefused if that leaves the tables without a column that names them.
     """
     job.stage = stage
+    before = options_of(job).source
+    if options.source.format == "xlsx" and (before.format, before.sheet) != ("xlsx", options.source.sheet):
+        with opened(job.source) as file:
+            try:
+                # Another sheet has its own header and notes.
+                options = replace(options, source=detect_sheet(file, options.source.sheet))
+            except SourceError as fault:
+                raise refusal(fault) from fault
     options, mapping = propose(job, replace(options, join=None), join_column=join_column)
     return change_draft(job=job, options=options, mapping=mapping, stage=stage)
 
@@ -207,12 +225,16 @@ def import_file(
     source: Detected | None = None,
     mapping: Mapping | Callable[[Mapping], Mapping] | None = None,
     new_revisions: bool = False,
+    repeats: str = "times",
+    ground_truth_as_gold: bool = False,
+    stage_title: str = "",
     dry_run: bool = False,
 ) -> ImportJob:
     """Import a file here and now, without a worker; the job with its report.
 
     name: as people know the file, with its ending; a path has its own. source: how to read it, detected if None.
     mapping: what the columns mean, guessed if None, or a function that changes the guess.
+    repeats, ground_truth_as_gold, stage_title: of answers; see ImportOptions.
     dry_run: everything is checked and reported, nothing is kept.
     Raises ImportRefused with the problems if anything in it is wrong.
     """
@@ -230,7 +252,13 @@ def import_file(
             join_column=join_column,
             source=source,
         )
-    options = replace(options_of(job), new_revisions=new_revisions)
+    options = replace(
+        options_of(job),
+        new_revisions=new_revisions,
+        repeats=repeats,
+        ground_truth_as_gold=ground_truth_as_gold,
+        stage_title=stage_title,
+    )
     guess = mapping_of(job)
     if mapping is None and not guess.content and (fault := _first_fault(job)):
         # Nothing could be guessed of a file that nobody can read: its own fault is the one to tell.
@@ -254,6 +282,9 @@ def import_file(
     job.refresh_from_db()
     if job.state != STATE.DONE:
         raise ImportRefused(job.error, job.report.get("problems", []))
+    if meant.answers is not None:
+        # Whoever imports by command may have no worker, and looks at the votes next.
+        resolve_due()
     return job
 
 
@@ -281,7 +312,9 @@ def _import(job: ImportJob, reader: DraftReader) -> None:
             report, written = _stored(job, reader, by=job.created_by)
             report["seconds"] = round(monotonic() - begun, 2)
             held.report, held.item_set, held.n_done = report, written.item_set, held.n_total or 0
-            held.save(update_fields=["report", "item_set", "n_done"])
+            # Answers without a stage have got one.
+            held.stage = job.stage
+            held.save(update_fields=["report", "item_set", "n_done", "stage"])
             end_work(held)
 
 
@@ -305,6 +338,8 @@ def _stage_file(job: ImportJob, reader: DraftReader, staged: Staging, *, tell: b
                 beat(job, n_done=_in_kb(file.tell()))
                 told = monotonic()
     staged.finish()
+    if reader.mapping.answers is not None and not reader.mapping.content:
+        stage_known_items(job.project)
     reader.check_mapping()
     if tell:
         # From here on the page says that the items are being stored: inside one transaction nothing else can be told.
@@ -317,37 +352,72 @@ def _stage_file(job: ImportJob, reader: DraftReader, staged: Staging, *, tell: b
 def _stored(job: ImportJob, reader: DraftReader, *, by: Person | None) -> tuple[dict[str, Any], storing.Written]:
     """Compare the staged file and write it, inside the caller's transaction. Raises ImportRefused."""
     options = options_of(job)
+    answers = reader.answers
     # Two imports into one project, one after the other: the second must see what the first has written.
     project = Project.objects.select_for_update(no_key=True).get(pk=job.project_id)
     _problems_of(job, reader).raise_if_any()
-    compared = {
+    compared = {"conflicting_gold": comparing.conflicting_gold(project, new_revisions=options.new_revisions)}
+    if answers is not None:
+        # Each answer repeats its item: only the items themselves are compared.
+        gather_gold()
+        storing.leave_out_repeats()
+    compared |= {
         "content_duplicates": comparing.content_duplicates(),
         "content_known": comparing.content_known(project),
-        "conflicting_gold": comparing.conflicting_gold(project, new_revisions=options.new_revisions),
     }
-    n_other_details = 0 if options.new_revisions else comparing.n_with_other_details(project)
+    n_other_details = 0 if options.new_revisions or answers is not None else comparing.n_with_other_details(project)
     left_out = storing.leave_out_repeats()
-    written = storing.write(job, new_revisions=options.new_revisions, by=by)
+    stage = job.stage
+    if answers is not None:
+        job.stage = answer_storing.stage_for(job, answers, reader.mapping, title=options.stage_title, by=by)
+    written = storing.write(job, new_revisions=options.new_revisions and answers is None, by=by)
     written.left_out = left_out
-    report = (
-        _facts(job) | written.as_report() | compared | {"warnings": _warnings(job, reader, written, n_other_details)}
-    )
-    return report, written
+    report = _facts(job) | written.as_report() | compared
+    warnings = _warnings(job, reader, written, n_other_details)
+    if answers is not None and job.stage is not None:
+        report |= _stored_answers(job, reader, job.stage, is_new=stage is None, by=by)
+        warnings += answers.warnings()
+    return report | {"warnings": warnings}, written
 
 
-def _problems_of(job: ImportJob, reader: DraftReader) -> Any:
-    return comparing.find_problems(
-        job.project, id_column=reader.mapping.id_column, new_revisions=options_of(job).new_revisions
+def _stored_answers(
+    job: ImportJob, reader: DraftReader, stage: Stage, *, is_new: bool, by: Person | None
+) -> dict[str, Any]:
+    comparing.find_answers_to_other_content(stage, id_column=reader.mapping.id_column).raise_if_any()
+    stored = answer_storing.store_answers(
+        job,
+        stage=stage,
+        repeats=options_of(job).repeats,
+        is_new=is_new and not stage.assignments.exists(),
+        by=by,
     )
+    stored.problems.raise_if_any()
+    return {"answers": stored.as_report(), "made_stage": is_new}
+
+
+def _problems_of(job: ImportJob, reader: DraftReader) -> Problems:
+    options, mapping = options_of(job), reader.mapping
+    problems = comparing.find_problems(job.project, id_column=mapping.id_column, new_revisions=options.new_revisions)
+    if mapping.answers is not None:
+        problems.add_all(
+            comparing.find_problems_of_answers(
+                repeats=options.repeats, has_content=bool(mapping.content), id_column=mapping.id_column
+            )
+        )
+    return problems
 
 
 def _facts(job: ImportJob) -> dict[str, Any]:
+    """How the file was read; a workbook, a Parquet file and an archive say themselves how their text is written."""
     source = options_of(job).source
-    return {"file": job.source.name, "encoding": ENCODINGS[source.encoding], "encoding_note": source.encoding_note}
+    facts = {"file": job.source.name, "encoding": ENCODINGS[source.encoding], "encoding_note": source.encoding_note}
+    if source.format in BINARY_FORMATS:
+        facts |= {"encoding": FORMATS[source.format], "encoding_note": f"sheet {source.sheet}" if source.sheet else ""}
+    return facts
 
 
 def _warnings(job: ImportJob, reader: DraftReader, written: storing.Written, n_other_details: int) -> list[str]:
-    warnings = []
+    warnings = list(options_of(job).source.notes)
     if missing := missing_keys(reader.mapping, job.stage):
         warnings.append(f"The stage also shows {', '.join(missing)}, and the file has no column for it.")
     if n_other_details:
@@ -381,6 +451,7 @@ def _queued(job: ImportJob) -> ImportJob:
 
 
 def _with_options(job: ImportJob, options: ImportOptions, mapping: Mapping) -> Mapping:
+    mapping = _with_answer_values(job, mapping, None, options)
     specs = {spec.name: spec for spec in label_fields(job.project, job.stage)}
     if not any(entry.field in specs and specs[entry.field].options and not entry.values for entry in mapping.gold):
         return mapping
@@ -399,6 +470,29 @@ def _with_options(job: ImportJob, options: ImportOptions, mapping: Mapping) -> M
     return replace(mapping, gold=tuple(gold))
 
 
+def _with_answer_values(
+    job: ImportJob, mapping: Mapping, sample: list[Record] | None, options: ImportOptions | None = None
+) -> Mapping:
+    """Answers to a choice get the file's labels with the options that they plainly mean, unless all are options."""
+    specs = {spec.name: spec for spec in form_of(job.stage)} if job.stage and mapping.answers else {}
+    if mapping.answers is None or not any(
+        entry.field in specs and specs[entry.field].options and not entry.values for entry in mapping.answers.fields
+    ):
+        return mapping
+    if sample is None:
+        with records_of(job, options or options_of(job)) as (file, records):
+            sample = sample_of(file, records).records
+    fields = []
+    for entry in mapping.answers.fields:
+        spec = specs.get(entry.field)
+        if spec is not None and spec.options and not entry.values:
+            labels = labels_of(sample, entry.column)
+            if len(labels) <= MAX_LABELS and not set(labels) <= {option.value for option in spec.options}:
+                entry = replace(entry, values={**dict.fromkeys(labels, ""), **guess_values(labels, spec.options)})
+        fields.append(entry)
+    return replace(mapping, answers=replace(mapping.answers, fields=tuple(fields)))
+
+
 def _first_fault(job: ImportJob) -> SourceError | None:
     with records_of(job, options_of(job)) as (file, records):
         return sample_of(file, records).fault
@@ -409,7 +503,13 @@ def _with_labels(mapping: Mapping, labels: dict[str, list[str]]) -> Mapping:
         replace(entry, values={**dict.fromkeys(labels.get(entry.column, []), ""), **entry.values})
         for entry in mapping.gold
     )
-    return replace(mapping, gold=gold)
+    if mapping.answers is None:
+        return replace(mapping, gold=gold)
+    fields = tuple(
+        replace(entry, values={**dict.fromkeys(labels.get(entry.column, []), ""), **entry.values})
+        for entry in mapping.answers.fields
+    )
+    return replace(mapping, gold=gold, answers=replace(mapping.answers, fields=fields))
 
 
 def _join(
@@ -432,9 +532,10 @@ def _join(
     return Join(column, key, options.join.id_column if options.join else None)
 
 
-def _detected(file: File[Any], name: str) -> Detected:
+def _detected(file: File[Any], name: str, sheet: str = "") -> Detected:
     try:
-        return detect(file, name)
+        detected = detect(file, name)
+        return detect_sheet(file, sheet) if sheet and detected.format == "xlsx" else detected
     except SourceError as fault:
         raise refusal(fault) from fault
 

@@ -9,6 +9,13 @@ from annotate.models import ImportJob
 from annotate.sources.detect import Detected
 from annotate.sources.mapping import Mapping
 
+# What several answers of one person to one item are.
+REPEATS = {
+    "times": "by their times: a later one is a newer version of the answer; refused where times are missing or equal",
+    "order": "by their order in the file: a later row is a newer version of the answer",
+    "separate": "answers of their own: the second one counts as that of a further person, NAME (2)",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Join:
@@ -24,17 +31,27 @@ class Join:
 
 @dataclass(frozen=True, slots=True)
 class ImportOptions:
-    """source: how the file is read. new_revisions: known items become what the file says they are now."""
+    """source: how the file is read. new_revisions: known items become what the file says they are now.
+
+    Of answers: repeats is a key of REPEATS; ground_truth_as_gold: what the file marks as right becomes gold;
+    stage_title: of the stage that is made for them where none is chosen.
+    """
 
     source: Detected
     join: Join | None = None
     new_revisions: bool = False
+    repeats: str = "times"
+    ground_truth_as_gold: bool = False
+    stage_title: str = ""
 
     def to_json(self) -> dict[str, Any]:
         return {
             "source": self.source.to_json(),
             "join": asdict(self.join) if self.join else None,
             "new_revisions": self.new_revisions,
+            "repeats": self.repeats,
+            "ground_truth_as_gold": self.ground_truth_as_gold,
+            "stage_title": self.stage_title,
         }
 
     @classmethod
@@ -44,6 +61,9 @@ class ImportOptions:
             source=Detected.from_json(data["source"]),
             join=Join(**join) if join else None,
             new_revisions=bool(data.get("new_revisions")),
+            repeats=data["repeats"] if data.get("repeats") in REPEATS else "times",
+            ground_truth_as_gold=bool(data.get("ground_truth_as_gold")),
+            stage_title=str(data.get("stage_title") or ""),
         )
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from annotate.exceptions import ImportRefused
-from annotate.models import ImportJob
-from annotate.services.importing import comparing
+from annotate.models import ImportJob, ItemRevision
+from annotate.services.importing import comparing, storing
 from annotate.services.importing.options import options_of
 from annotate.services.importing.problems import Problems
 from annotate.services.importing.reading import (
@@ -18,7 +18,7 @@ from annotate.services.importing.reading import (
     sample_of,
     shown_keys,
 )
-from annotate.services.importing.staging import staging
+from annotate.services.importing.staging import stage_known_items, staging
 from annotate.shown import ShownItem, shown_item
 from annotate.sources.blocks import plain_text
 from annotate.sources.errors import MappingError, shortened
@@ -49,11 +49,17 @@ class PreviewItem:
     strata: list[list[str]]
     group: str | None
     n_extra: int
+    annotator: str = ""
+    answer: dict[str, Any] | None = None
+    is_skip: bool = False
 
 
 @dataclass
 class Preview:
-    """n_checked records were looked at; is_whole: that is the whole file. n_changed: known ids with new content."""
+    """n_checked records were looked at; is_whole: that is the whole file. n_changed: known ids with new content.
+
+    answers: counts of what people answered, if the file has that; left_out: what of it no field holds.
+    """
 
     columns: list[Column] = field(default_factory=list)
     items: list[PreviewItem] = field(default_factory=list)
@@ -65,6 +71,8 @@ class Preview:
     n_duplicates: int = 0
     n_conflicts: int = 0
     missing_keys: list[str] = field(default_factory=list)
+    answers: dict[str, int] | None = None
+    left_out: list[str] = field(default_factory=list)
 
 
 def preview_of(job: ImportJob) -> Preview:
@@ -89,7 +97,7 @@ def preview_of(job: ImportJob) -> Preview:
         check_mapping(reader.mapping, columns or reader.mapping.used_columns, job.stage)
     except MappingError as fault:
         found.add(fault)
-    if reader.mapping.content:
+    if reader.mapping.content or reader.mapping.answers:
         _compare(job, reader, sample.records, preview)
         found.add_all(reader.problems)
     if sample.fault:
@@ -99,7 +107,7 @@ def preview_of(job: ImportJob) -> Preview:
 
 
 def _compare(job: ImportJob, reader: DraftReader, records: list[Record], preview: Preview) -> None:
-    options = options_of(job)
+    options, answers = options_of(job), reader.answers
     shown = shown_keys(job.stage)
     with staging(reader.mapping) as staged:
         for draft in reader.drafts(records):
@@ -107,12 +115,26 @@ def _compare(job: ImportJob, reader: DraftReader, records: list[Record], preview
             if len(preview.items) < N_ITEMS:
                 preview.items.append(_item(draft, shown))
         staged.finish()
+        if answers is not None and not reader.mapping.content:
+            stage_known_items(job.project)
+            _add_known_content(job, preview, shown)
         reader.problems.add_all(
             comparing.find_problems(
                 job.project, id_column=reader.mapping.id_column, new_revisions=options.new_revisions
             )
         )
+        if answers is not None:
+            has_content, id_column = bool(reader.mapping.content), reader.mapping.id_column
+            reader.problems.add_all(
+                comparing.find_problems_of_answers(
+                    repeats=options.repeats, has_content=has_content, id_column=id_column
+                )
+            )
+            preview.answers, preview.left_out = comparing.answers_staged(), answers.warnings()
         preview.n_changed = comparing.n_known_with_new_content(job.project)
+        if answers is not None:
+            # Each answer repeats its item: only the items themselves are compared.
+            storing.leave_out_repeats()
         preview.n_duplicates = comparing.content_duplicates()["n"] + comparing.content_known(job.project)["n"]
         preview.n_conflicts = comparing.conflicting_gold(job.project, new_revisions=options.new_revisions)["n"]
 
@@ -131,7 +153,26 @@ def _item(draft: ItemDraft, shown: list[str]) -> PreviewItem:
         strata=draft.strata,
         group=draft.group,
         n_extra=len(draft.extra),
+        annotator=draft.answer.annotator if draft.answer else "",
+        answer=draft.answer.values if draft.answer else None,
+        is_skip=bool(draft.answer and draft.answer.is_skip),
     )
+
+
+def _add_known_content(job: ImportJob, preview: Preview, shown: list[str]) -> None:
+    """The items of answers that came without: as the project has them."""
+    ids = [one.item["external_id"] for one in preview.items]
+    rows = ItemRevision.objects.filter(item__project=job.project_id, item__external_id__in=ids, is_current=True)
+    known = {row.item.external_id: row for row in rows.select_related("item")}
+    for number, one in enumerate(preview.items):
+        revision = known.get(one.item["external_id"])
+        if revision is not None:
+            content = [[key, _cut(value)] for key, value in revision.content]
+            keys = shown or [key for key, _ in content]
+            item = shown_item(
+                external_id=revision.item.external_id, language=revision.language, content=content, shown_keys=keys
+            )
+            preview.items[number] = replace(one, item=item)
 
 
 def _cut(value: Any) -> Any:

@@ -9,19 +9,28 @@ from annotate.sources.errors import SourceError
 
 # A file of 200,000 faulty rows must not make a report of 200,000 lines.
 MAX_SHOWN = 100
+# Lines that are named of rows with one and the same problem.
+MAX_LINES = 5
 
 
 class Problems:
-    """The first MAX_SHOWN problems with their places, and how many there are in all."""
+    """The first MAX_SHOWN different problems with their places, and how many there are in all.
+
+    One problem of many rows (no value chosen for the label NEI) is listed once, with `n` and the first of its `lines`.
+    """
 
     def __init__(self) -> None:
-        self.shown: list[dict[str, Any]] = []
         self.n = 0
+        self._n_listed = 0
+        self._groups: dict[tuple[str, str | None], dict[str, Any]] = {}
+
+    @property
+    def shown(self) -> list[dict[str, Any]]:
+        return [_told(group) for group in self._groups.values()]
 
     def add(self, fault: SourceError) -> None:
         self.n += 1
-        if len(self.shown) < MAX_SHOWN:
-            self.shown.append(fault.as_problem())
+        self._add(fault.as_problem() | {"n": 1, "lines": [] if fault.line is None else [fault.line]})
 
     def add_others(self, n: int) -> None:
         """Count faults of which `add` was told only the first."""
@@ -29,18 +38,41 @@ class Problems:
 
     def add_all(self, others: Problems) -> None:
         self.n += others.n
-        self.shown = [*self.shown, *others.shown][:MAX_SHOWN]
+        for group in others._groups.values():
+            self._add(group)
 
     def as_refusal(self) -> ImportRefused:
         words = "a problem" if self.n == 1 else f"{self.n:,} problems"
-        more = f" The first {len(self.shown)} are listed." if self.n > len(self.shown) else ""
+        more = "" if self._n_listed == self.n else f" The first {self._n_listed:,} are listed."
         return ImportRefused(f"Nothing was imported: the file has {words}.{more}", self.shown)
 
     def raise_if_any(self) -> None:
         if self.n:
             raise self.as_refusal()
 
+    def _add(self, group: dict[str, Any]) -> None:
+        key = (group["problem"], group["field"])
+        known = self._groups.get(key)
+        if known is not None:
+            known["n"] += group["n"]
+            known["lines"] = [*known["lines"], *group["lines"]][:MAX_LINES]
+        elif len(self._groups) < MAX_SHOWN:
+            self._groups[key] = {**group}
+        else:
+            return
+        self._n_listed += group["n"]
+
 
 def refusal(fault: SourceError) -> ImportRefused:
     """One fault that ends everything."""
     return ImportRefused(f"Nothing was imported. {fault.message}", [fault.as_problem()])
+
+
+def _told(group: dict[str, Any]) -> dict[str, Any]:
+    """The group with a message that says how many rows it is about."""
+    if group["n"] == 1:
+        return group
+    lines = ", ".join(f"{line:,}" for line in group["lines"])
+    where = f", first in lines {lines}" if lines else ""
+    field = f", field “{group['field']}”" if group["field"] else ""
+    return group | {"message": f"{group['n']:,} rows{where}{field}: {group['problem']}"}

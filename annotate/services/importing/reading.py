@@ -12,6 +12,7 @@ from django.conf import settings
 from annotate.answers import AnswerInvalid, FieldSpec, fields_from_json, get_field_type
 from annotate.exceptions import ImportRefused
 from annotate.models import ImportJob, Project, Stage, StageVersion, StoredFile
+from annotate.services.importing.answer_reading import AnswerReader, check_answers
 from annotate.services.importing.options import ImportOptions, mapping_of, options_of
 from annotate.services.importing.problems import Problems, refusal
 from annotate.services.stage_form import FIRST_FIELDS
@@ -141,6 +142,7 @@ class DraftReader:
         self._join = options.join
         self._tables = tables_of(job, options) if options.join else None
         self._checked: set[tuple[str, str]] = set()
+        self.answers = AnswerReader(self.mapping.answers, stage, options) if self.mapping.answers else None
 
     def drafts(self, records: Iterable[Record]) -> Iterator[ItemDraft]:
         iterator = iter(records)
@@ -157,6 +159,8 @@ class DraftReader:
                 for column, _ in record.values:
                     self._columns[column] = None
                 draft = apply(self.mapping, record)
+                if self.answers is not None:
+                    draft = self.answers.read(draft, record)
                 self._check_gold(draft)
                 _check_group(draft, self.mapping)
             except SourceError as fault:
@@ -210,7 +214,8 @@ class DraftReader:
     def _remember_labels(self, record: Record, fault: SourceError) -> None:
         """Labels that nobody has met in the sample: the mapping page asks for their values next time."""
         values = dict(record.values)
-        for entry in self.mapping.gold:
+        answered = self.mapping.answers.fields if self.mapping.answers else ()
+        for entry in (*self.mapping.gold, *answered):
             if entry.column != fault.field or not entry.values:
                 continue
             cell = values.get(entry.column)
@@ -224,10 +229,11 @@ class DraftReader:
 def check_mapping(mapping: Mapping, columns: Iterable[str], stage: Stage | None) -> None:
     """Raise MappingError if these columns, or this stage, cannot be served by the mapping."""
     mapping.check(columns)
+    check_answers(mapping, stage)
     if stage is None:
         return
     shown = shown_keys(stage)
-    if not {entry.key for entry in mapping.content} & set(shown):
+    if mapping.content and not {entry.key for entry in mapping.content} & set(shown):
         keys = ", ".join(f"“{shortened(key)}”" for key in shown)
         raise MappingError(
             f"The stage “{stage.title}” shows {keys}, and no column has that name: people would see empty items. "
@@ -254,7 +260,9 @@ def fit_to_stage(mapping: Mapping, stage: Stage | None) -> Mapping:
 
 
 def missing_keys(mapping: Mapping, stage: Stage | None) -> list[str]:
-    """What the stage shows and no column gives."""
+    """What the stage shows and no column gives. Answers to known items need no content in their file."""
+    if mapping.answers is not None and not mapping.content:
+        return []
     keys = {entry.key for entry in mapping.content}
     return [key for key in shown_keys(stage) if key not in keys]
 
