@@ -195,7 +195,7 @@ def _units(places: QuerySet[Any], field: str) -> Units:
         if maker is not None:
             made_by.setdefault(item, set()).add(maker)
         if is_current:
-            current[item] = (pk, version, tuple(str(answer) for answer in answers))
+            current[item] = (pk, version, tuple(answer_text(answer) for answer in answers))
     with_gold = {item: gold for item, gold in current.items() if gold[2]}
     items = [row[1] for row in rows]
     return Units(

@@ -12,6 +12,7 @@ from evaluation.scorers import label_accuracy as _label_accuracy  # noqa: F401
 from evaluation.scorers import meteor as _meteor  # noqa: F401
 from evaluation.scorers import qatch as _qatch  # noqa: F401
 from evaluation.scorers import rouge as _rouge  # noqa: F401
+from evaluation.scorers import same_answer as _same_answer  # noqa: F401
 from evaluation.scorers import structext as _structext  # noqa: F401
 from evaluation.scorers import temptabqa as _temptabqa  # noqa: F401
 from evaluation.scorers import temptabqa_c as _temptabqa_c  # noqa: F401

@@ -137,8 +137,8 @@ DEFAULT_SCORERS: dict[str, tuple[str, ...]] = {
     "text": ("exact_match", "token_f1"),
     "long_text": ("token_f1", "exact_match"),
     "question": ("token_f1", "exact_match"),
-    "number": ("exact_match", "token_f1"),
-    "date": ("exact_match", "token_f1"),
+    "number": ("same_answer",),
+    "date": ("same_answer",),
     "list": ("items_f1", "items_exact"),
     "table": ("cell_f1", "tuple_similarity", "tuple_fraction"),
 }
