@@ -1,10 +1,11 @@
-import annotate.models.assignment
-import annotate.models.person
 import django.db.models.deletion
 import django.db.models.expressions
 import django.utils.timezone
 from django.conf import settings
 from django.db import migrations, models
+
+import annotate.models.assignment
+import annotate.models.person
 
 
 class Migration(migrations.Migration):
