@@ -21,7 +21,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from config import local_model
+from config import local_model, oracles
 from config.doctor import find_browser, find_wordnet
 from config.env import PROJECT, SETTINGS
 
@@ -74,6 +74,9 @@ def run_everything(pytest_arguments: list[str]) -> int:
             print(f"Installing {local_model.NAME} ...", flush=True)
             # As with Debian's packages: what fails here shows below.
             local_model.install()
+    if (in_ci or not pytest_arguments) and not oracles.is_installed():
+        print("Installing the libraries that statistics are held against (half a minute, once) ...", flush=True)
+        oracles.install()
     tally = Tally()
     with ExitStack() as stack:
         scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="goldpanel-test-")))
@@ -96,6 +99,8 @@ def run_everything(pytest_arguments: list[str]) -> int:
     wordnet = find_wordnet()
     if wordnet.advice:
         tally.untested.append(f"METEOR with synonyms ({wordnet.advice})")
+    if not oracles.is_installed():
+        tally.untested.append(f"statistics against other libraries ({oracles.ADVICE})")
     if tally.untested:
         print("\nNot tested here:", *(f"  {what}" for what in tally.untested), sep="\n")
     if in_ci and tally.untested:
