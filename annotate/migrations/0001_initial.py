@@ -217,6 +217,10 @@ class Migration(migrations.Migration):
                         null=True,
                     ),
                 ),
+                (
+                    "is_imported",
+                    models.BooleanField(db_default=False, default=False, help_text="Answered or skipped elsewhere."),
+                ),
                 ("draft", models.JSONField(blank=True, null=True)),
                 ("draft_version", models.PositiveIntegerField(default=0)),
                 (
@@ -228,75 +232,6 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
-        ),
-        migrations.CreateModel(
-            name="ImportJob",
-            fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                (
-                    "state",
-                    models.CharField(
-                        choices=[
-                            ("draft", "draft"),
-                            ("waiting", "waiting"),
-                            ("running", "running"),
-                            ("paused", "paused"),
-                            ("done", "done"),
-                            ("failed", "failed"),
-                            ("cancelled", "cancelled"),
-                        ],
-                        default="waiting",
-                        max_length=10,
-                    ),
-                ),
-                ("due_at", models.DateTimeField(blank=True, default=django.utils.timezone.now, null=True)),
-                ("claim_token", models.CharField(blank=True, max_length=32)),
-                ("heartbeat_at", models.DateTimeField(blank=True, null=True)),
-                ("attempts", models.PositiveSmallIntegerField(default=0)),
-                ("n_done", models.PositiveIntegerField(default=0)),
-                ("n_total", models.PositiveIntegerField(blank=True, null=True)),
-                ("error", models.CharField(blank=True, max_length=500)),
-                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
-                ("started_at", models.DateTimeField(blank=True, null=True)),
-                ("finished_at", models.DateTimeField(blank=True, null=True)),
-                (
-                    "options",
-                    models.JSONField(default=dict, help_text="Format, encoding, delimiter: as detected or as changed."),
-                ),
-                ("mapping", models.JSONField(default=dict)),
-                (
-                    "report",
-                    models.JSONField(default=dict, help_text="What was imported, unchanged, duplicated, in conflict."),
-                ),
-                (
-                    "created_by",
-                    models.ForeignKey(
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "item_set",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.SET_NULL,
-                        related_name="+",
-                        to="annotate.itemset",
-                    ),
-                ),
-                (
-                    "project",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="import_jobs", to="annotate.project"
-                    ),
-                ),
-            ],
-            options={
-                "abstract": False,
-            },
         ),
         migrations.CreateModel(
             name="Annotation",
@@ -337,18 +272,6 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.PROTECT,
                         related_name="+",
                         to="annotate.guidelineversion",
-                    ),
-                ),
-                (
-                    "import_job",
-                    models.ForeignKey(
-                        blank=True,
-                        db_index=False,
-                        help_text="Given elsewhere, and imported by this job.",
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="annotations",
-                        to="annotate.importjob",
                     ),
                 ),
             ],
@@ -930,17 +853,6 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.AddField(
-            model_name="importjob",
-            name="stage",
-            field=models.ForeignKey(
-                blank=True,
-                null=True,
-                on_delete=django.db.models.deletion.SET_NULL,
-                related_name="+",
-                to="annotate.stage",
-            ),
-        ),
-        migrations.AddField(
             model_name="guidelineversion",
             name="stage",
             field=models.ForeignKey(
@@ -1305,23 +1217,100 @@ class Migration(migrations.Migration):
                 "abstract": False,
             },
         ),
-        migrations.AddField(
-            model_name="importjob",
-            name="joined",
-            field=models.ForeignKey(
-                blank=True,
-                null=True,
-                on_delete=django.db.models.deletion.PROTECT,
-                related_name="+",
-                to="annotate.storedfile",
-            ),
-        ),
-        migrations.AddField(
-            model_name="importjob",
-            name="source",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT, related_name="+", to="annotate.storedfile"
-            ),
+        migrations.CreateModel(
+            name="ImportJob",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("draft", "draft"),
+                            ("waiting", "waiting"),
+                            ("running", "running"),
+                            ("paused", "paused"),
+                            ("done", "done"),
+                            ("failed", "failed"),
+                            ("cancelled", "cancelled"),
+                        ],
+                        default="waiting",
+                        max_length=10,
+                    ),
+                ),
+                ("due_at", models.DateTimeField(blank=True, default=django.utils.timezone.now, null=True)),
+                ("claim_token", models.CharField(blank=True, max_length=32)),
+                ("heartbeat_at", models.DateTimeField(blank=True, null=True)),
+                ("attempts", models.PositiveSmallIntegerField(default=0)),
+                ("n_done", models.PositiveIntegerField(default=0)),
+                ("n_total", models.PositiveIntegerField(blank=True, null=True)),
+                ("error", models.CharField(blank=True, max_length=500)),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("started_at", models.DateTimeField(blank=True, null=True)),
+                ("finished_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "options",
+                    models.JSONField(default=dict, help_text="Format, encoding, delimiter: as detected or as changed."),
+                ),
+                ("mapping", models.JSONField(default=dict)),
+                (
+                    "report",
+                    models.JSONField(default=dict, help_text="What was imported, unchanged, duplicated, in conflict."),
+                ),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "item_set",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="annotate.itemset",
+                    ),
+                ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="import_jobs", to="annotate.project"
+                    ),
+                ),
+                (
+                    "stage",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="annotate.stage",
+                    ),
+                ),
+                (
+                    "joined",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="annotate.storedfile",
+                    ),
+                ),
+                (
+                    "source",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="annotate.storedfile"
+                    ),
+                ),
+            ],
+            options={
+                "abstract": False,
+            },
         ),
         migrations.CreateModel(
             name="Export",

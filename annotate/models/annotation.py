@@ -31,15 +31,6 @@ class Annotation(models.Model):
         null=True, blank=True, default=0, help_text="With focus and input; at most the wall time. Null: not known."
     )
     wall_seconds = models.PositiveIntegerField(null=True, blank=True, default=0)
-    import_job = models.ForeignKey(
-        "annotate.ImportJob",
-        on_delete=models.PROTECT,
-        null=True,
-        blank=True,
-        related_name="annotations",
-        db_index=False,
-        help_text="Given elsewhere, and imported by this job.",
-    )
     client_key = models.CharField(max_length=64)
     created_at = models.DateTimeField(default=timezone.now)
 

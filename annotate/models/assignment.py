@@ -51,6 +51,7 @@ class Assignment(models.Model):
     shown = models.JSONField(
         null=True, blank=True, help_text="What this person was shown where it is not what everybody sees: order, seed."
     )
+    is_imported = models.BooleanField(default=False, db_default=False, help_text="Answered or skipped elsewhere.")
     draft = models.JSONField(null=True, blank=True)
     draft_version = models.PositiveIntegerField(default=0)
 

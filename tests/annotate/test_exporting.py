@@ -51,6 +51,7 @@ def test_a_row_says_who_answered_what_and_how_it_counts():
         "root": "table-7",
         "person": person.pseudonym,
         "sample": "no",
+        "imported": "no",
         "round": "1",
         "revision": "1",
         "status": "counted",

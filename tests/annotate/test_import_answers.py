@@ -28,6 +28,7 @@ from annotate.models import (
     StageItem,
 )
 from annotate.services import importing
+from annotate.services.exporting.answers import answer_rows
 from annotate.services.importing.preview import preview_of
 from annotate.services.resolving import resolve_due
 from tests.annotate.sources.workbooks import workbook, zipped
@@ -125,7 +126,7 @@ def test_what_the_file_does_not_say_stays_unknown(project):
     for row in Annotation.objects.filter(assignment__stage=stage):
         assert (row.active_seconds, row.wall_seconds, row.guideline_version) == (None, None, None)
         assert row.assignment.finished_at is None
-        assert row.import_job is not None
+        assert row.assignment.is_imported
 
 
 def test_times_are_kept_and_a_later_answer_is_a_newer_version(project):
@@ -155,6 +156,21 @@ def test_votes_are_counted_and_numbers_beside_the_rows_are_true(project):
     rows = Resolution.objects.filter(stage_item__stage=stage).order_by("stage_item__rank")
     assert [(row.status, row.answer) for row in rows] == [("majority", "yes"), ("majority", "no")]
     call_command("recount", stdout=io.StringIO())
+
+
+def test_exports_mark_what_was_imported_and_make_up_no_times(project):
+    data = csv(
+        "q1,a,yes,2026-11-02T09:00:00Z,", "q2,a,,,yes", "q2,b,no,,", head="item_id,worker,label,answered_at,skipped"
+    )
+    run(project, data)
+    head, *rows = answer_rows(project=project)
+    told = [dict(zip(head, row, strict=True)) for row in rows]
+    columns = ("item", "imported", "status", "leased_at", "answered_at", "active_seconds", "wall_seconds")
+    assert [tuple(row[name] for name in columns) for row in told] == [
+        ("q1", True, "counted", None, "2026-11-02T09:00:00.000Z", None, None),
+        ("q2", True, "skipped", None, None, None, None),
+        ("q2", True, "counted", None, None, None, None),
+    ]
 
 
 def test_the_same_file_twice_changes_nothing(project):

@@ -206,6 +206,7 @@ TABLES: list[Table] = [
 LEFT_OUT: list[LeftOut] = [
     LeftOut("annotate.Invite", "an invitation lets people in"),
     LeftOut("annotate.ImportJob", "the items are here; the uploaded files, and how they were read, are not"),
+    LeftOut("annotate.ImportedAnnotator", "names in files stand for people here, and an archive has no names"),
     LeftOut("annotate.Export", "an export can be made again"),
     LeftOut("annotate.Restoration", "it belongs to whoever uploaded an archive"),
 ]

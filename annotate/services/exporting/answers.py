@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from django.db.models import Count, Q
 
-from annotate.answers import answer_keys, fields_from_json
+from annotate.answers import FieldSpec, answer_keys, fields_from_json
 from annotate.csv_text import utc
 from annotate.models import Assignment, Exclusion, Project, StageVersion
 from annotate.services.exporting.reading import server_side_cursor
 
 # Rows in memory at a time; an answer may be a long text.
 BATCH = 500
+# Keys of short answers that are not worked out again.
+MAX_REMEMBERED, MAX_REMEMBERED_CHARACTERS = 10_000, 100
 
 # The record's own columns; fields follow as answer.<field> and key.<field>, so that no field can take their names.
 COLUMNS = (
@@ -26,6 +29,7 @@ COLUMNS = (
     "root",
     "person",
     "sample",
+    "imported",
     "round",
     "revision",
     "status",
@@ -62,6 +66,8 @@ def answer_rows(*, project: Project) -> Iterator[list[object]]:
     expired     no answer: the lease ran out
     withdrawn   no answer: the offer was taken back
     `key.<field>` is the canonical key of a field that decides: equal keys are equal answers.
+    `imported`: answered or skipped elsewhere; leased_at and the seconds of activity are then not known, answered_at and
+    wall_seconds only as far as the imported file had them.
     """
     versions = {
         version.pk: fields_from_json(version.fields)
@@ -96,6 +102,8 @@ def answer_rows(*, project: Project) -> Iterator[list[object]]:
             "stage_item__revision__item__root__external_id",
             "person__pseudonym",
             "person__is_sample",
+            "is_imported",
+            "finished_at",
             "round",
             "annotations__number",
             "skip_reason",
@@ -108,27 +116,49 @@ def answer_rows(*, project: Project) -> Iterator[list[object]]:
             "annotations__created_at",
         )
     )
+    keys_of = key_reader()
     slug, is_sample_project = project.slug, project.is_sample
     with server_side_cursor():
         for (
             pk, answer, is_current, version_id, state, slot, person_id, stage, form, guidelines, item, item_revision,
-            content_hash, root, pseudonym, is_sample, round_, revision, skip_reason, skip_note, is_flagged, flag_note,
-            active, wall, leased_at, answered_at,
+            content_hash, root, pseudonym, is_sample, is_imported, finished_at, round_, revision, skip_reason, skip_note,
+            is_flagged, flag_note, active, wall, leased_at, answered_at,
         ) in rows.iterator(chunk_size=BATCH):  # fmt: skip
             reason = by_annotation.get(pk) or by_person.get(person_id) or ""
             if pk is None:
                 status, answer, keys = state, {}, {}
             else:
-                keys = answer_keys(versions[version_id], answer)
+                keys = keys_of(versions[version_id], answer)
                 if not is_current:
                     status = "superseded"
                 elif reason:
                     status = "excluded"
                 else:
                     status = "surplus" if slot is None else "counted"
+            if is_imported:
+                # When it was offered nobody knows, and when it was answered only if the file said so.
+                leased_at, answered_at = None, answered_at if finished_at else None
             yield [
                 slug, stage, form, guidelines, item, item_revision, content_hash, root or item, pseudonym,
-                is_sample or is_sample_project, round_, revision, status, reason, skip_reason, skip_note, is_flagged,
+                is_sample or is_sample_project, is_imported, round_, revision, status, reason, skip_reason, skip_note, is_flagged,
                 flag_note, active, wall, utc(leased_at), utc(answered_at),
                 *(answer.get(name) for name in names), *(keys.get(name) for name in deciding),
             ]  # fmt: skip
+
+
+def key_reader() -> Callable[[Sequence[FieldSpec], Mapping[str, object]], dict[str, str]]:
+    """`answer_keys` that remembers: people give the same short answers, and reading one takes longer than its row."""
+
+    @lru_cache(maxsize=MAX_REMEMBERED)
+    def remembered(spec: FieldSpec, text: str) -> dict[str, str]:
+        return answer_keys((spec,), {spec.name: text})
+
+    def keys_of(fields: Sequence[FieldSpec], answer: Mapping[str, object]) -> dict[str, str]:
+        keys: dict[str, str] = {}
+        for spec in fields:
+            if spec.decides and (value := answer.get(spec.name)) is not None:
+                is_short = type(value) is str and len(value) <= MAX_REMEMBERED_CHARACTERS
+                keys |= remembered(spec, value) if is_short else answer_keys((spec,), {spec.name: value})
+        return keys
+
+    return keys_of

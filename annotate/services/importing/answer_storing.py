@@ -270,6 +270,7 @@ class _Writer:
             finished_at=final.answered_at,
             skip_reason=Assignment.SkipReason.OTHER if final.is_skip else "",
             skip_note=SKIP_NOTE if final.is_skip else "",
+            is_imported=True,
         )
 
     def _annotation(self, assignment: Assignment, row: _Row, number: int, *, is_current: bool) -> Annotation:
@@ -283,7 +284,6 @@ class _Writer:
             wall_seconds=row.seconds,
             client_key=f"import-{self._job.pk}-{row.position}",
             created_at=row.answered_at or self._now,
-            import_job=self._job,
         )
 
 
