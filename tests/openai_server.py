@@ -9,7 +9,8 @@ answer is complete. The script is JSON:
     {"default": {"text": "Yes"},
      "rules": [{"contains": "Mercury", "times": 2, "behaviour": {"status": 429, "retry_after": "1"}}]}
 
-The first rule whose `contains` stands in the last message, and which has not been used `times` times, decides. What a
+The first rule whose `contains` stands in the last message, and which has not been used `times` times, decides. A rule
+with `share` decides only about that share of the calls, drawn anew for each of them by the `seed` of the script. What a
 behaviour may hold is listed at `Behaviour`. `GET /calls` gives the log so far, `PUT /script` replaces script and log.
 """
 
@@ -17,6 +18,7 @@ import argparse
 import asyncio
 import contextlib
 import json
+import random
 import subprocess
 import sys
 import tempfile
@@ -34,13 +36,17 @@ PROJECT = Path(__file__).resolve().parents[1]
 
 @dataclass(frozen=True)
 class Behaviour:
-    """text: the completion; finish_reason: of it; latency_ms: before the status line; status, retry_after, message: an
-    error; body: the whole body, verbatim; location: for redirects; size: bytes of a valid body padded to that size;
-    headers: more headers; mode: "hang" (never answers), "endless" (a body without end), "drip" (the same, a byte at a
-    time), "drop" (closes the connection half way)."""
+    """text: the completion; finish_reason: of it; reasoning: beside it; usage: tokens in and out, None for no count;
+    model: that the server says it is; latency_ms: before the status line; status, retry_after, message: an error;
+    body: the whole body, verbatim; location: for redirects; size: bytes of a valid body padded to that size; headers:
+    more headers; mode: "hang" (never answers), "endless" (a body without end), "drip" (the same, a byte at a time),
+    "drop" (closes the connection half way)."""
 
     text: str | None = "Yes"
     finish_reason: str = "stop"
+    reasoning: str = ""
+    usage: tuple[int, int] | None = (11, 3)
+    model: str = ""
     latency_ms: int = 0
     status: int = 200
     retry_after: str = ""
@@ -57,10 +63,17 @@ class Script:
         self._default = _behaviour(data.get("default", {}))
         self._rules = [(rule, _behaviour(rule["behaviour"])) for rule in data.get("rules", [])]
         self._used = [0] * len(self._rules)
+        self._draw = random.Random(data.get("seed", 0))
 
     def next_for(self, text: str) -> Behaviour:
+        # One draw a call: shares of several rules lie side by side, so that 5 % and 3 % come to 8 %.
+        drawn = self._draw.random()
         for position, (rule, behaviour) in enumerate(self._rules):
             times = rule.get("times")
+            if "share" in rule:
+                drawn -= rule["share"]
+                if not -rule["share"] <= drawn < 0:
+                    continue
             if rule.get("contains", "") in text and (times is None or self._used[position] < times):
                 self._used[position] += 1
                 return behaviour
@@ -71,6 +84,8 @@ def _behaviour(data: dict[str, Any]) -> Behaviour:
     unknown = data.keys() - {field.name for field in fields(Behaviour)}
     if unknown:
         raise ValueError(f"A script knows no {', '.join(sorted(unknown))}.")
+    if data.get("usage"):
+        data = {**data, "usage": tuple(data["usage"])}
     return Behaviour(**{**data, "headers": tuple(map(tuple, data.get("headers", ())))})
 
 
@@ -146,13 +161,22 @@ class Server:
 
 def _chat_completion(asked: dict[str, Any], behaviour: Behaviour, number: int) -> dict[str, Any]:
     message = {"role": "assistant", "content": behaviour.text}
-    return {
+    if behaviour.reasoning:
+        message["reasoning_content"] = behaviour.reasoning
+    body = {
         "id": f"call-{number}",
         "object": "chat.completion",
-        "model": asked["model"],
+        "model": behaviour.model or asked["model"],
         "choices": [{"index": 0, "message": message, "finish_reason": behaviour.finish_reason}],
-        "usage": {"prompt_tokens": 11, "completion_tokens": 3, "total_tokens": 14},
     }
+    if behaviour.usage is not None:
+        tokens_in, tokens_out = behaviour.usage
+        body["usage"] = {
+            "prompt_tokens": tokens_in,
+            "completion_tokens": tokens_out,
+            "total_tokens": tokens_in + tokens_out,
+        }
+    return body
 
 
 async def _endless(request: web.Request, *, drip: bool) -> web.StreamResponse:

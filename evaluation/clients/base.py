@@ -6,10 +6,11 @@ and a request that never left the house must not use up an attempt.
 
 import re
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Protocol
+from typing import Protocol, Self
 
 from evaluation.prompts.inputs import Message, PromptInput
 from evaluation.storable import shorten
@@ -39,6 +40,51 @@ class Request:
     item_key: str = ""
     prompt: PromptInput | None = None
     parameters: Mapping[str, object] = field(default_factory=dict)
+
+
+class Inbox:
+    """Requests for a client, more of them while it works. Once closed it takes none, and the client ends with it."""
+
+    def __init__(self, requests: Iterable[Request] = ()) -> None:
+        self._lock = threading.Lock()
+        self._waiting = deque(requests)
+        self._is_closed = False
+
+    @classmethod
+    def of(cls, requests: Iterable[Request]) -> Self:
+        """These requests and no others."""
+        inbox = cls(requests)
+        inbox.close()
+        return inbox
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    @property
+    def is_closed(self) -> bool:
+        return self._is_closed
+
+    def add(self, requests: Iterable[Request]) -> bool:
+        """False, taking none of them, if the inbox has been closed."""
+        with self._lock:
+            if not self._is_closed:
+                self._waiting.extend(requests)
+            return not self._is_closed
+
+    def take(self) -> Request | None:
+        with self._lock:
+            return self._waiting.popleft() if self._waiting else None
+
+    def close(self) -> None:
+        with self._lock:
+            self._is_closed = True
+
+    def close_and_take_rest(self) -> list[Request]:
+        with self._lock:
+            self._is_closed = True
+            rest = list(self._waiting)
+            self._waiting.clear()
+            return rest
 
 
 class CompletionStatus(StrEnum):
@@ -71,6 +117,13 @@ class Completion:
     http_status: int | None = None
     response_id: str = ""
     altered: bool = False
+
+    @property
+    def tokens(self) -> int | None:
+        """In and out together; None unless both were counted."""
+        if self.prompt_tokens is None or self.completion_tokens is None:
+            return None
+        return self.prompt_tokens + self.completion_tokens
 
     @property
     def status(self) -> CompletionStatus:
@@ -134,12 +187,18 @@ class ClientError(Exception):
         """True if every other request of the run would fail the same way."""
         return self.kind in STOPPING_KINDS
 
+    @property
+    def asks_to_wait(self) -> bool:
+        """True if the server told us to slow down: that is about everything sent there, not about this request."""
+        return self.kind == ErrorKind.RATE_LIMITED or self.retry_after is not None
+
 
 class NotAskedReason(StrEnum):
     STOPPED = "stopped"  # the caller's stop event (pause, cancel, shutdown)
     OUT_OF_TIME = "out_of_time"  # a whole call no longer fits before the chunk's end
     HELD_BACK = "held_back"  # the endpoint asked for a pause, or failed several times in a row
     RUN_STOPPED = "run_stopped"  # another request met an error that will not heal
+    BUDGET_SPENT = "budget_spent"  # what the run may cost is gone
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,15 +217,17 @@ class Client(Protocol):
 
     def answer(
         self,
-        requests: Sequence[Request],
+        inbox: Inbox,
         *,
         stop: threading.Event,
         until: float,
         on_tick: Callable[[], None] | None = None,
-    ) -> Iterator[tuple[RequestId, Outcome]]:
-        """Yield exactly one outcome for every request, each as it arrives, in no particular order.
+    ) -> Iterator[list[tuple[RequestId, Outcome]]]:
+        """Yield exactly one outcome for every request of the inbox, in no particular order: whatever has arrived by
+        the time the caller asks for more, at once, and never later than that.
 
-        Runs in the caller's thread, which may use the database between two outcomes.
+        Runs in the caller's thread, which may use the database between two yields and put further requests into the
+        inbox until it closes it. The client closes it, too, once it will send nothing more.
         stop: once set, no further request is sent; those in flight are finished.
         until: moment of `time.monotonic()` after which nothing is under way any more.
         on_tick: called in the caller's thread about once a second while outcomes are awaited, and between outcomes

@@ -19,6 +19,7 @@ from evaluation.clients.base import (
     ClientError,
     Completion,
     ErrorKind,
+    Inbox,
     NotAsked,
     NotAskedReason,
     Outcome,
@@ -40,24 +41,33 @@ class Baseline(ABC):
 
     def answer(
         self,
-        requests: Sequence[Request],
+        inbox: Inbox,
         *,
         stop: threading.Event,
         until: float,
         on_tick: Callable[[], None] | None = None,
-    ) -> Iterator[tuple[RequestId, Outcome]]:
-        """See `Client.answer`; the outcomes come in the order of the requests."""
-        for position, request in enumerate(requests):
-            if on_tick is not None and position % _TICK_EVERY == _TICK_EVERY - 1:
+    ) -> Iterator[list[tuple[RequestId, Outcome]]]:
+        """See `Client.answer`; the outcomes come in the order of the requests, those of a tick together."""
+        while len(inbox):
+            if on_tick is not None:
                 on_tick()
-            if stop.is_set():
-                yield request.id, NotAsked(NotAskedReason.STOPPED)
-            elif time.monotonic() > until:
-                yield request.id, NotAsked(NotAskedReason.OUT_OF_TIME)
-            elif request.prompt is None:
-                yield request.id, ClientError(ErrorKind.BAD_REQUEST, f"{self.name} needs the item, not only the chat.")
-            else:
-                yield request.id, self.complete(request.prompt, request.item_key)
+            yield [(request.id, self._outcome(request, stop, until)) for request in self._some_of(inbox)]
+        inbox.close()
+
+    def _some_of(self, inbox: Inbox) -> Iterator[Request]:
+        for _ in range(_TICK_EVERY):
+            if (request := inbox.take()) is None:
+                return
+            yield request
+
+    def _outcome(self, request: Request, stop: threading.Event, until: float) -> Outcome:
+        if stop.is_set():
+            return NotAsked(NotAskedReason.STOPPED)
+        if time.monotonic() > until:
+            return NotAsked(NotAskedReason.OUT_OF_TIME)
+        if request.prompt is None:
+            return ClientError(ErrorKind.BAD_REQUEST, f"{self.name} needs the item, not only the chat.")
+        return self.complete(request.prompt, request.item_key)
 
     @abstractmethod
     def complete(self, prompt: PromptInput, item_key: str) -> Completion:

@@ -1,7 +1,7 @@
 """From an event loop in a thread to a plain loop in the caller's thread.
 
 The ORM must not be used in async code, and HTTP with hundreds of calls in flight wants an event loop. So the loop runs
-in a thread that does HTTP only, and the caller takes outcomes from a queue and commits each one on arrival.
+in a thread that does HTTP only, and the caller takes from a queue whatever has arrived and commits it.
 """
 
 import asyncio
@@ -15,6 +15,8 @@ from typing import TypeVar
 T = TypeVar("T")
 
 TICK_SECONDS = 1.0
+# More than this is never handed out at once, so that a tick is never far away.
+MAX_AT_ONCE = 256
 
 
 class _Abandonable:
@@ -56,14 +58,15 @@ def answer_in_thread(
     start: Callable[[Callable[[T], None]], Coroutine[None, None, None]],
     *,
     on_tick: Callable[[], None] | None = None,
-) -> Iterator[T]:
+) -> Iterator[list[T]]:
     """Yield what the coroutine `start(put)` puts, in order, until it ends; then raise what it raised, if anything.
 
+    Never waits for company: what arrives while the caller is busy is handed out together when it asks for more.
     on_tick: called in the caller's thread about once a second, whether or not anything arrives.
     If the caller leaves the loop early (an exception, `close()`), calls in flight are cancelled at once: nobody would
     take their results.
     """
-    arrived: queue.SimpleQueue[tuple[T] | None] = queue.SimpleQueue()
+    arrived: queue.SimpleQueue[tuple[T] | None] = queue.SimpleQueue()  # None: nothing more will come
     runner = _Abandonable()
     next_tick = time.monotonic() + TICK_SECONDS
     with ThreadPoolExecutor(max_workers=1, thread_name_prefix="model-calls") as thread:
@@ -75,13 +78,24 @@ def answer_in_thread(
                     if on_tick is not None:
                         on_tick()
                     next_tick = time.monotonic() + TICK_SECONDS
-                try:
-                    got = arrived.get(timeout=max(0.0, next_tick - time.monotonic()))
-                except queue.Empty:
-                    continue
-                if got is None:
+                got, is_over = _whatever_arrived(arrived, next_tick - time.monotonic())
+                if got:
+                    yield got
+                if is_over:
                     break
-                yield got[0]
         finally:
             runner.abandon()
         work.result()
+
+
+def _whatever_arrived(arrived: queue.SimpleQueue[tuple[T] | None], seconds: float) -> tuple[list[T], bool]:
+    """What waits, or the first that comes within these seconds; and whether that was the end."""
+    got: list[T] = []
+    try:
+        taken = arrived.get(timeout=max(0.0, seconds))
+        while taken is not None and len(got) < MAX_AT_ONCE - 1:
+            got.append(taken[0])
+            taken = arrived.get_nowait()
+    except queue.Empty:
+        return got, False
+    return (got, True) if taken is None else ([*got, taken[0]], False)

@@ -6,12 +6,13 @@ wait out a short Retry-After, and stop asking an endpoint that is down or that r
 """
 
 import asyncio
+import contextlib
 import email.utils
 import json
 import random
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -24,6 +25,7 @@ from evaluation.clients.base import (
     ClientError,
     Completion,
     ErrorKind,
+    Inbox,
     NotAsked,
     NotAskedReason,
     Outcome,
@@ -42,6 +44,7 @@ from evaluation.clients.outgoing import (
     destination_of,
     system_resolve,
 )
+from evaluation.clients.pace import Meter, Pace
 from evaluation.storable import storable
 
 Put = Callable[[tuple[RequestId, Outcome]], None]
@@ -52,7 +55,7 @@ SHORT_HOLD_SECONDS = 5.0
 # So many failures without a success between them, and the rest of the chunk is not sent: a server that is down must
 # not use up the attempts of every item in the run.
 FAILURES_IN_A_ROW = 5
-LOOK_SECONDS = 0.25
+LOOK_SECONDS = 0.05
 
 OUR_OWN_FIELDS = frozenset({"model", "messages", "stream", "stream_options", "n"})
 # Of an error body only the message is of interest.
@@ -67,8 +70,8 @@ class OpenAIClient:
     base_url: up to and without `/chat/completions`, e.g. `https://api.example.org/v1`.
     api_key: the value (see `keys.key_for`), "" for none; kept out of `repr` and of every message.
     allowed_private: `host:port` entries of the settings that may be reached although they are not public.
-    concurrency: requests in flight at once; requests_per_minute: None for no limit. Both are this chunk's share of
-        what the endpoint allows to all workers.
+    concurrency: connections at most; pace: which of them may be used now, and when, all of them where it is None.
+    meter: of what is spent, where that is limited.
     call_seconds: the total deadline of one call: connecting, sending, and the whole body.
     """
 
@@ -77,33 +80,33 @@ class OpenAIClient:
     api_key: str = field(default="", repr=False)
     allowed_private: frozenset[str] = frozenset()
     concurrency: int = 8
-    requests_per_minute: float | None = None
+    pace: Pace | None = None
+    meter: Meter | None = None
     call_seconds: float = 120.0
     resolve: Resolve = system_resolve
 
     def answer(
         self,
-        requests: Sequence[Request],
+        inbox: Inbox,
         *,
         stop: threading.Event,
         until: float,
         on_tick: Callable[[], None] | None = None,
-    ) -> Iterator[tuple[RequestId, Outcome]]:
+    ) -> Iterator[list[tuple[RequestId, Outcome]]]:
         """See `Client.answer`. HTTP happens in a thread of its own; a request is sent only while a call still fits."""
-        return answer_in_thread(
-            lambda put: self.complete_many(requests, put=put, stop=stop, until=until), on_tick=on_tick
-        )
+        return answer_in_thread(lambda put: self.complete_many(inbox, put=put, stop=stop, until=until), on_tick=on_tick)
 
-    async def complete_many(
-        self, requests: Sequence[Request], *, put: Put, stop: threading.Event, until: float
-    ) -> None:
+    async def complete_many(self, inbox: Inbox, *, put: Put, stop: threading.Event, until: float) -> None:
         """Put exactly one (request id, outcome) for every request, each as it arrives.
 
-        Raises ValueError, before anything is sent, if a request sets a parameter that is ours to set.
+        Raises ValueError if a request sets a parameter that is ours to set.
         """
-        bodies = [(request.id, request_body(self.model, request)) for request in requests]
         gate = _Gate(
-            bodies, stop=stop, until=until, call_seconds=self.call_seconds, per_minute=self.requests_per_minute
+            inbox,
+            pace=self.pace or Pace(self.concurrency),
+            meter=self.meter,
+            stop=stop,
+            last_start=until - self.call_seconds,
         )
         try:
             url = checked_url(self.base_url) / "chat" / "completions"
@@ -125,16 +128,16 @@ class OpenAIClient:
                 headers=self._headers(),
             )
             async with session, asyncio.TaskGroup() as group:
-                for _ in range(min(self.concurrency, len(bodies))):
-                    group.create_task(self._work(session, url, gate, put))
+                while (request := await gate.next_request()) is not None:
+                    group.create_task(self._see_through(session, url, request, gate, put))
         gate.give_back_rest(put)
 
-    async def _work(self, session: aiohttp.ClientSession, url: URL, gate: "_Gate", put: Put) -> None:
-        while (handed_out := await gate.next_request()) is not None:
-            request_id, body = handed_out
-            outcome = await self._outcome(session, url, body)
-            gate.hear(outcome)
-            put((request_id, outcome))
+    async def _see_through(
+        self, session: aiohttp.ClientSession, url: URL, request: Request, gate: "_Gate", put: Put
+    ) -> None:
+        outcome = await self._outcome(session, url, request_body(self.model, request))
+        gate.hear(outcome)
+        put((request.id, outcome))
 
     async def _outcome(self, session: aiohttp.ClientSession, url: URL, body: bytes) -> Completion | ClientError:
         started = time.monotonic()
@@ -372,72 +375,77 @@ def _ms_since(started: float) -> int:
 
 
 class _Gate:
-    """Hands out the requests of one chunk, and knows when to wait and when to stop."""
+    """Hands out the requests of an inbox, and knows when to wait and when to stop."""
 
     def __init__(
-        self,
-        bodies: Sequence[tuple[RequestId, bytes]],
-        *,
-        stop: threading.Event,
-        until: float,
-        call_seconds: float,
-        per_minute: float | None,
+        self, inbox: Inbox, *, pace: Pace, meter: Meter | None, stop: threading.Event, last_start: float
     ) -> None:
-        self._waiting = iter(bodies)
+        self._inbox = inbox
+        self._pace = pace
+        self._meter = meter
         self._stop = stop
-        self._last_start = until - call_seconds
-        self._spacing = 60.0 / per_minute if per_minute else 0.0
-        self._next_start = 0.0
+        self._last_start = last_start
         self._failures_in_a_row = 0
         self._closed: NotAsked | None = None
+        self._something_ended = asyncio.Event()
 
-    async def next_request(self) -> tuple[RequestId, bytes] | None:
+    async def next_request(self) -> Request | None:
         """The next request as soon as it may be sent; None when no more are handed out."""
         while True:
             now = time.monotonic()
-            if self._stop.is_set():
-                self._close(NotAskedReason.STOPPED)
-            elif now > self._last_start:
-                self._close(NotAskedReason.OUT_OF_TIME)
-            if self._closed:
+            self._look(now)
+            if self._closed or (self._inbox.is_closed and not len(self._inbox)):
                 return None
-            wait = self._next_start - now
+            # Only one of us takes from the inbox, so what is in it now is still there after the pace was asked.
+            wait = self._pace.begin(now) if len(self._inbox) else float("inf")
             if wait <= 0:
-                # Reserved before the first await: two workers never take the same place in the minute.
-                self._next_start = now + self._spacing
-                return next(self._waiting, None)
-            await asyncio.sleep(min(wait, LOOK_SECONDS))
+                return self._inbox.take()
+            self._something_ended.clear()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(min(wait, LOOK_SECONDS)):
+                    await self._something_ended.wait()
 
     def hear(self, outcome: Completion | ClientError) -> None:
+        self._something_ended.set()
+        self._pace.end(outcome.tokens if isinstance(outcome, Completion) else None)
         if isinstance(outcome, Completion):
             self._failures_in_a_row = 0
+            if self._meter is not None:
+                self._meter.count(outcome)
             return
         if outcome.stops_run:
             self._close(NotAskedReason.RUN_STOPPED)
             return
         self._failures_in_a_row += 1
         wait = back_off_seconds(self._failures_in_a_row, retry_after=outcome.retry_after, draw=random.random())
+        if outcome.asks_to_wait:
+            self._pace.wait_as_asked(time.monotonic() + wait)
         if self._failures_in_a_row >= FAILURES_IN_A_ROW:
             self._close(NotAskedReason.HELD_BACK, wait)
-        elif outcome.kind == ErrorKind.RATE_LIMITED or outcome.retry_after is not None:
-            if wait > SHORT_HOLD_SECONDS:
-                self._close(NotAskedReason.HELD_BACK, wait)
-            else:
-                self._next_start = max(self._next_start, time.monotonic() + wait)
 
     def fail_next(self, error: ClientError, put: Put) -> None:
         """The error of the whole endpoint, told once; the others were never asked."""
-        first = next(self._waiting, None)
+        first = self._inbox.take()
         if first is not None:
-            put((first[0], error))
+            put((first.id, error))
         if error.stops_run:
             self._close(NotAskedReason.RUN_STOPPED)
         else:
             self._close(NotAskedReason.HELD_BACK, back_off_seconds(1, retry_after=None, draw=random.random()))
 
     def give_back_rest(self, put: Put) -> None:
-        for request_id, _ in self._waiting:
-            put((request_id, self._closed or NotAsked(NotAskedReason.STOPPED)))
+        for request in self._inbox.close_and_take_rest():
+            put((request.id, self._closed or NotAsked(NotAskedReason.STOPPED)))
+
+    def _look(self, now: float) -> None:
+        if self._stop.is_set():
+            self._close(NotAskedReason.STOPPED)
+        elif now > self._last_start:
+            self._close(NotAskedReason.OUT_OF_TIME)
+        elif self._meter is not None and self._meter.is_spent:
+            self._close(NotAskedReason.BUDGET_SPENT)
+        elif (wait := self._pace.held_for(now)) > SHORT_HOLD_SECONDS:
+            self._close(NotAskedReason.HELD_BACK, wait)
 
     def _close(self, reason: NotAskedReason, retry_after: float | None = None) -> None:
         # The first reason stays, except that what will not heal outranks what does.

@@ -35,7 +35,9 @@ class Run(BackgroundWork):
     n_counted = models.PositiveIntegerField(default=0, help_text="Completions whose tokens were counted.")
     n_uncounted = models.PositiveIntegerField(default=0, help_text="Completions without a count.")
     frozen_at = models.DateTimeField(null=True, blank=True)
-    stopped_because = models.CharField(max_length=500, blank=True, help_text="What will not heal, such as 401, or a spent budget.")
+    stopped_because = models.CharField(
+        max_length=500, blank=True, help_text="What will not heal, such as 401, or a spent budget."
+    )
 
     objects = RunQuerySet.as_manager()
 

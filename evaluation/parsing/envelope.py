@@ -98,6 +98,25 @@ def drop_reasoning(text: str) -> tuple[str, bool]:
     return "".join(kept), depth > 0
 
 
+def reasoning_in(text: str) -> str:
+    """What stands in reasoning blocks of a completion, or before a closing tag whose block the prompt had opened."""
+    blocks: list[str] = []
+    depth = 0
+    start = 0
+    for tag in _REASONING_TAG.finditer(text):
+        if tag.group(1):
+            if depth == 1 or (depth == 0 and not blocks):
+                blocks.append(text[start : tag.start()])
+            depth = max(0, depth - 1)
+        else:
+            if depth == 0:
+                start = tag.end()
+            depth += 1
+    if depth:
+        blocks.append(text[start:])
+    return "\n\n".join(stripped for block in blocks if (stripped := block.strip()))
+
+
 def json_or_boxed_answer(text: str) -> str | None:
     r"""The last answer given as JSON ({"answer": ...}) or as \boxed{...}, whichever comes last; None without one."""
     last: tuple[int, str] | None = None

@@ -1,8 +1,12 @@
-"""What a worker does for a run: claim a chunk of pending predictions, ask, parse, and write each result on arrival.
+"""What a worker does for a run: claim pending predictions, ask, parse, and write each result on arrival.
 
 Safe to be rung twice, by any number of workers, and to be killed at any moment. A claim is a token on the rows and a
 moment that is renewed while the worker lives; a result is written only where the token still stands. What a killed
 worker held is claimed again by another one, so a crash repeats at most the requests that were under way.
+
+A shift is what one bell brings: chunk after chunk, the next one claimed and rendered while the former is still being
+answered, so that the places in flight are never empty in between. Whatever has arrived when the worker looks is written
+in one transaction of three statements; it looks as soon as the one before is written.
 
 Imports Jinja2 and aiohttp: only tasks import this module.
 """
@@ -14,7 +18,9 @@ import random
 import secrets
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -35,27 +41,36 @@ from evaluation.clients.base import (
     Completion,
     CompletionStatus,
     ErrorKind,
+    Inbox,
     NotAsked,
     Outcome,
     Request,
+    RequestId,
     back_off_seconds,
 )
 from evaluation.clients.baselines import BASELINES, build_baseline
 from evaluation.clients.keys import KeyRefused, authority, key_for
 from evaluation.clients.openai import OpenAIClient
 from evaluation.clients.outgoing import AddressRefused, checked_url
+from evaluation.clients.pace import Meter, Pace
 from evaluation.models import Call, Endpoint, Prediction, Run
 from evaluation.parsing import Parsed, ParseStatus, parse_label, parse_short_answer
-from evaluation.prompts import Message, RenderFailure
-from evaluation.services.prompting import Asking, asking_of, render_items, wording_hash
+from evaluation.parsing.envelope import reasoning_in
+from evaluation.prompts import Message, PromptInput, RenderFailure, render_chunk
+from evaluation.result_sql import Written, write_calls, write_results
+from evaluation.services import budgets, reusing
+from evaluation.services.pacing import Share, Wish, reckoned_tokens
+from evaluation.services.prompting import Asking, asking_of, wording_hash
 from evaluation.services.running import LIVE, RING_AGAIN
 from evaluation.storable import shorten
 
 STATE = Prediction.State
 
 # A task ends within 10 minutes whatever happens; rendering and the last writes come on top of this.
-CHUNK_SECONDS = 480.0
-MAX_CHUNK = 256
+SHIFT_SECONDS = 480.0
+# No further chunk is claimed after this: other work waits for the worker, too.
+CLAIMING_SECONDS = 30.0
+MAX_CHUNK = 512
 BASELINE_CHUNK = 256
 # Calls one after another in each place of a chunk: enough that waiting for its slowest call costs little.
 CALLS_IN_A_ROW = 8
@@ -64,8 +79,8 @@ MAX_SENT = 3
 MAX_SENT_RATE_LIMITED = 10
 # Claims without any outcome: an item at which workers die is left alone after these.
 MAX_CLAIMS_LOST = 3
-# Chunks in a row without one completion: whatever is wrong, a person must look at it before more is spent.
-MAX_FRUITLESS_CHUNKS = 5
+# Shifts in a row without one completion: whatever is wrong, a person must look at it before more is spent.
+MAX_FRUITLESS_SHIFTS = 5
 # A bell is heard within this by a worker that is free.
 BELL_SECONDS = timedelta(seconds=5)
 
@@ -99,7 +114,7 @@ class Chunk:
 
 @dataclass
 class Tally:
-    """What a chunk brought so far."""
+    """What a shift brought so far."""
 
     n_completions: int = 0
     n_errors: int = 0
@@ -107,27 +122,45 @@ class Tally:
     stopped_because: str = ""
 
 
-def answer_chunk(*, run_id: int, when_more: Callable[[], object] | None = None) -> None:
-    """Claim a chunk of the run and see it through; nothing happens if there is none.
+def answer_chunk(*, run_id: int, when_more: Callable[[], object] | None = None) -> bool:
+    """Take a shift on the run; nothing happens if there is nothing to claim, or no place left at its endpoint.
 
-    when_more: called after the claim if other predictions wait, to ring for the next worker.
+    when_more: called after the first claim if other predictions wait, to ring for the next worker.
+    True if predictions could be claimed when the shift ended.
     """
-    until = time.monotonic() + CHUNK_SECONDS
-    chunk = claim_chunk(run_id=run_id)
-    if chunk is None:
-        return
-    if chunk.has_more and when_more is not None:
-        when_more()
-    tally = _Work(chunk).do(until)
-    settle(chunk=chunk, tally=tally)
+    token = secrets.token_hex(16)
+    share = _share_of(run_id, token)
+    if share is not None and not share.take():
+        if share.held_for:
+            Run.objects.due().filter(pk=run_id).update(due_at=timezone.now() + timedelta(seconds=share.held_for))
+        return False
+    try:
+        chunk = claim_chunk(run_id=run_id, token=token)
+        if chunk is None:
+            return False
+        if chunk.has_more and when_more is not None:
+            when_more()
+        shift = _Shift(chunk, share)
+        shift.work()
+    finally:
+        if share is not None:
+            share.leave()
+    return settle(chunk=chunk, tally=shift.tally)
+
+
+def _share_of(run_id: int, token: str) -> Share | None:
+    """A share of the endpoint's limits, not taken yet; None for a baseline, which has none."""
+    servers = Run.objects.filter(pk=run_id, endpoint__provider=Endpoint.Provider.OPENAI)
+    endpoint_id = servers.values_list("endpoint_id", flat=True).first()
+    return None if endpoint_id is None else Share(endpoint_id, token)
 
 
 @transaction.atomic
-def claim_chunk(*, run_id: int) -> Chunk | None:
+def claim_chunk(*, run_id: int, token: str = "") -> Chunk | None:
     """Take the next predictions of a run, each counted as an attempt; None if none can be taken.
 
-    Also says of predictions whose workers died once too often that they are lost, and when the run should be rung for
-    next.
+    token: of the shift that claims, a new one if there is none. Also says of predictions whose workers died once too
+    often that they are lost, and when the run should be rung for next.
     """
     run = _locked_live(run_id)
     if run is None:
@@ -141,12 +174,12 @@ def claim_chunk(*, run_id: int) -> Chunk | None:
     # What was tried least comes first: while a server is down, no item uses up its attempts before the run is paused.
     waiting = predictions.claimable(lost_after).order_by("attempts", "due_at", "pk")
     ids = list(waiting.values_list("pk", flat=True)[: size + 1])
-    token = secrets.token_hex(16)
+    token = token or secrets.token_hex(16)
     # The conditions once more: a worker that was thought lost may have written its result since we looked.
     predictions.claimable(lost_after).filter(pk__in=ids[:size]).update(
         claim_token=token, claimed_at=Now(), attempts=F("attempts") + 1
     )
-    claimed = _claimed(token)
+    claimed = _claimed(token, ids[:size])
     has_more = len(ids) > size
     if claimed:
         run.state, run.started_at = Run.State.RUNNING, run.started_at or timezone.now()
@@ -171,7 +204,7 @@ def chunk_size(endpoint: Endpoint) -> int:
     return max(size, 1)
 
 
-def client_for(run: Run) -> Client:
+def client_for(run: Run, *, pace: Pace | None = None, meter: Meter | None = None) -> Client:
     """Raises KeyRefused, AddressRefused, or WorkNotPossible for a baseline that there is not."""
     endpoint = run.endpoint
     if endpoint.provider == Endpoint.Provider.BASELINE:
@@ -186,116 +219,275 @@ def client_for(run: Run) -> Client:
         api_key=key,
         allowed_private=frozenset(settings.PRIVATE_ENDPOINTS),
         concurrency=endpoint.max_in_flight,
-        requests_per_minute=endpoint.requests_per_minute,
+        pace=pace,
+        meter=meter,
         call_seconds=float(endpoint.timeout_seconds),
     )
 
 
-class _Work:
-    """One chunk from its claim to its last result."""
+@dataclass
+class _Usage:
+    """What was counted of the completions so far, for what the next ones are reckoned to take."""
 
-    def __init__(self, chunk: Chunk) -> None:
-        self.chunk = chunk
+    n: int = 0
+    tokens: int = 0
+
+    def of_each(self, request: Request | None) -> float:
+        if self.n:
+            return self.tokens / self.n
+        return reckoned([] if request is None else [request])
+
+
+class _Shift:
+    """From the first claim of a worker to the last result."""
+
+    def __init__(self, chunk: Chunk, share: Share | None = None) -> None:
+        self.run = chunk.run
+        self.token = chunk.token
+        self.share = share
         self.tally = Tally()
         self.stop = threading.Event()
-        self.unheard = set(chunk.predictions)
+        self.inbox = Inbox()
+        # What is in our hands: claimed, and neither written nor given back.
+        self.rows: dict[int, Claimed] = {}
+        self.requests: dict[int, Request] = {}
+        self.meter = budgets.meter_of(self.run)
+        self.usage = _Usage(self.run.n_counted, self.run.prompt_tokens + self.run.completion_tokens)
         self.next_beat = 0.0
+        self.claims_until = time.monotonic() + CLAIMING_SECONDS
+        self.first = chunk
+        # A baseline answers faster than prompts are rendered: there is nothing to be gained.
+        self.claims_ahead = self.run.endpoint.provider == Endpoint.Provider.OPENAI
+        self.has_more = chunk.has_more
+        self.renderer: ThreadPoolExecutor | None = None
+        self.rendering: Future[Callable[[], None]] | None = None
 
-    def do(self, until: float) -> Tally:
-        run = self.chunk.run
+    def work(self) -> None:
+        until = time.monotonic() + SHIFT_SECONDS
+        self.rows |= self.first.predictions
         try:
-            asking = asking_of(run)
-            client = client_for(run)
+            self.asking = asking_of(self.run)
+            client = client_for(self.run, pace=self.share and self.share.pace, meter=self.meter)
         except (WorkNotPossible, KeyRefused, AddressRefused) as refusal:
             return self._give_up(str(refusal))
-        if wording_hash(run, asking) != run.strategy_hash:
+        if wording_hash(self.run, self.asking) != self.run.strategy_hash:
             return self._give_up(WORDING_CHANGED)
+        if because := budgets.spent_words(self.run):
+            return self._give_up(because)
         self.tick()
-        requests = self._requests(asking)
-        self.tick()
-        for pk, outcome in client.answer(list(requests.values()), stop=self.stop, until=until, on_tick=self.tick):
-            self._record(self.chunk.predictions[int(pk)], requests[int(pk)], outcome, asking)
-        return self.tally
+        with ThreadPoolExecutor(max_workers=1, thread_name_prefix="prompts") as self.renderer:
+            self._render(self.first)
+            self._take_rendered(wait=True)
+            self.tick()
+            for batch in client.answer(self.inbox, stop=self.stop, until=until, on_tick=self.tick):
+                self._record(batch)
+                self._claim_ahead()
+        self._give_back(list(self.rows), None)
 
     def tick(self) -> None:
-        """About once a second: renew the claims now and then, and stop when the run was paused or taken away."""
-        if Run.objects.filter(pk=self.chunk.run.pk).values_list("state", flat=True).first() not in LIVE:
+        """About once a second: renew share and claims, and stop when the run was paused or taken away."""
+        self._claim_ahead()
+        if self.share is not None:
+            self._renew_share()
+        if Run.objects.filter(pk=self.run.pk).values_list("state", flat=True).first() not in LIVE:
             self.stop.set()
         if time.monotonic() < self.next_beat:
             return
         self.next_beat = time.monotonic() + min(10.0, settings.CLAIM_SECONDS / 4)
-        ours = Prediction.objects.unanswered().filter(claim_token=self.chunk.token).update(claimed_at=Now())
-        if self.unheard and not ours:
+        ours = Prediction.objects.unanswered().filter(claim_token=self.token).update(claimed_at=Now())
+        if self.rows and not ours:
             # Thought lost while the machine slept, or cancelled: what is sent now would be asked twice.
             self.stop.set()
-        Run.objects.filter(pk=self.chunk.run.pk).update(heartbeat_at=Now(), error=self.tally.last_error)
+        Run.objects.filter(pk=self.run.pk).update(heartbeat_at=Now(), error=self.tally.last_error)
 
-    def _requests(self, asking: Asking) -> dict[int, Request]:
-        """A request for each prediction whose prompt could be rendered; the others end here, with the reason."""
-        run = self.chunk.run
-        claimed = list(self.chunk.predictions.values())
+    def _renew_share(self) -> None:
+        assert self.share is not None
+        waiting = next(iter(self.requests.values()), None)
+        tokens = self.usage.of_each(waiting)
+        self.share.renew(Wish(n_places=len(self.rows), n_turns=len(self.inbox), tokens_each=tokens))
+
+    # Claiming ahead
+
+    def _claim_ahead(self) -> None:
+        """Have the next chunk ready before this one is used up; close the inbox when there will be none."""
+        self._take_rendered()
+        if self.renderer is None or self.rendering is not None or self.inbox.is_closed:
+            return
+        is_over = self.stop.is_set() or time.monotonic() > self.claims_until
+        if is_over or not (self.claims_ahead and self.has_more):
+            self.inbox.close()
+        elif len(self.inbox) <= chunk_size(self.run.endpoint) // 2:
+            chunk = claim_chunk(run_id=self.run.pk, token=self.token)
+            if chunk is None:
+                self.inbox.close()
+                return
+            self.has_more = chunk.has_more
+            self.rows |= chunk.predictions
+            self._render(chunk)
+
+    def _render(self, chunk: Chunk) -> None:
+        """Have the prompts of a chunk rendered in a child process, which a thread waits for."""
+        claimed = list(chunk.predictions.values())
         revisions = ItemRevision.objects.select_related("item").in_bulk([row.revision_id for row in claimed])
         # Repeats of an item share its prompt.
-        asked = list(revisions.values())
-        chats = dict(zip(revisions, render_items(run, asking, asked), strict=True))
-        requests = {}
+        prompts = {pk: self.asking.of(revision) for pk, revision in revisions.items()}
+        strategy = self.run.strategy
+
+        def render() -> Callable[[], None]:
+            chats = dict(zip(prompts, render_chunk(strategy, list(prompts.values())), strict=True))
+            return lambda: self._enqueue(claimed, revisions, prompts, chats)
+
+        assert self.renderer is not None
+        self.rendering = self.renderer.submit(render)
+
+    def _take_rendered(self, *, wait: bool = False) -> None:
+        if self.rendering is not None and (wait or self.rendering.done()):
+            enqueue = self.rendering.result()
+            self.rendering = None
+            enqueue()
+
+    def _enqueue(
+        self,
+        claimed: Sequence[Claimed],
+        revisions: Mapping[int, ItemRevision],
+        prompts: Mapping[int, PromptInput],
+        chats: Mapping[int, list[Message] | RenderFailure],
+    ) -> None:
+        """A request for each prediction whose prompt could be rendered; the others end here, with the reason."""
+        failures, requests = [], []
         for row in claimed:
-            revision, chat = revisions[row.revision_id], chats[row.revision_id]
+            chat = chats[row.revision_id]
             if isinstance(chat, RenderFailure):
-                self._write(row, {"state": STATE.ERROR, "note": shorten(f"No prompt: {chat.message}")}, None)
+                failures.append(_Result(row, {"state": STATE.ERROR, "note": shorten(f"No prompt: {chat.message}")}))
                 continue
-            requests[row.pk] = Request(
+            request = Request(
                 id=row.pk,
                 messages=chat,
-                item_key=f"{revision.item.external_id}#{row.repeat}",
-                prompt=asking.of(revision),
-                parameters=_sent_parameters(run, row.repeat),
+                item_key=f"{revisions[row.revision_id].item.external_id}#{row.repeat}",
+                prompt=prompts[row.revision_id],
+                parameters=sent_parameters(self.run, row.repeat),
             )
-        return requests
+            self.requests[row.pk] = request
+            requests.append(request)
+        stored = reusing.stored_completions(self.run, requests)
+        reused = [
+            self._completed(self.rows[int(request.id)], request, *stored[request.id])
+            for request in requests
+            if request.id in stored
+        ]
+        self._write([*failures, *reused])
+        self.inbox.add(request for request in requests if request.id not in stored)
 
-    def _record(self, row: Claimed, request: Request, outcome: Outcome, asking: Asking) -> None:
-        if isinstance(outcome, NotAsked):
-            self.unheard.discard(row.pk)
-            _give_back(self.chunk.token, [row.pk], outcome.retry_after)
-        elif isinstance(outcome, Completion):
-            self.tally.n_completions += 1
-            language = request.prompt.language if request.prompt else asking.language
-            self._write(row, after_completion(asking, outcome, language), _call_of(row, request, outcome))
-        else:
-            self.tally.n_errors += 1
-            self.tally.last_error = outcome.message
-            if outcome.stops_run and not self.tally.stopped_because:
-                self.tally.stopped_because = outcome.message
-            self._write(row, after_error(row, outcome), _failed_call_of(row, request, outcome))
+    # Results
 
-    @transaction.atomic
-    def _write(self, row: Claimed, values: dict[str, Any], call: Call | None) -> None:
-        """Store one result, unless the claim was lost meanwhile: then somebody else has it, and this one is dropped."""
-        self.unheard.discard(row.pk)
-        is_final = values["state"] != STATE.PENDING
-        # A completion that was under way when somebody cancelled is paid for: it still counts. An error does not.
-        writable = [STATE.PENDING, STATE.CANCELLED] if call and not call.error_kind else [STATE.PENDING]
-        ours = Prediction.objects.filter(pk=row.pk, claim_token=self.chunk.token, state__in=writable)
-        values = {"due_at": None, "finished_at": Now() if is_final else None} | values
-        if ours.update(claim_token="", **values) and call is not None:
-            Call.objects.bulk_create(
-                [call], update_conflicts=True, unique_fields=["prediction", "step"], update_fields=_CALL_COLUMNS
+    def _record(self, batch: Sequence[tuple[RequestId, Outcome]]) -> None:
+        results: list[_Result] = []
+        unasked: dict[float | None, list[int]] = defaultdict(list)
+        asks_to_wait = False
+        for request_id, outcome in batch:
+            pk = int(request_id)
+            row, request = self.rows[pk], self.requests[pk]
+            if isinstance(outcome, NotAsked):
+                unasked[outcome.retry_after].append(pk)
+            elif isinstance(outcome, Completion):
+                results.append(self._completed(row, request, outcome))
+            else:
+                asks_to_wait |= outcome.asks_to_wait
+                self.tally.n_errors += 1
+                self.tally.last_error = outcome.message
+                if outcome.stops_run and not self.tally.stopped_because:
+                    self.tally.stopped_because = outcome.message
+                results.append(_Result(row, after_error(row, outcome), _failed_call_of(row, request, outcome)))
+        self._write(results)
+        for retry_after, ids in unasked.items():
+            self._give_back(ids, retry_after)
+        if asks_to_wait and self.share is not None:
+            # The others at this endpoint must not go on for another second.
+            self._renew_share()
+
+    def _completed(
+        self, row: Claimed, request: Request, completion: Completion, reused_from: int | None = None
+    ) -> _Result:
+        self.tally.n_completions += 1
+        language = request.prompt.language if request.prompt else self.asking.language
+        call = _call_of(row, request, completion)
+        call.request_hash = reusing.request_hash(self.run.endpoint, request)
+        if reused_from is not None:
+            call.reused_from_id, call.attempts, call.latency_ms = reused_from, row.n_sent, None
+        return _Result(row, after_completion(self.asking, completion, language), call, completion, reused_from)
+
+    def _write(self, results: Sequence[_Result]) -> None:
+        """Store results together, except where the claim was lost meanwhile: then somebody else has the item."""
+        if not results:
+            return
+        now = timezone.now()
+        asked = [result.completion for result in results if result.completion and result.reused_from is None]
+        for completion in asked:
+            if completion.tokens is not None:
+                self.usage.n, self.usage.tokens = self.usage.n + 1, self.usage.tokens + completion.tokens
+        with transaction.atomic():
+            # The run's row first, as everything does that changes a run and its predictions.
+            spent = budgets.count_spent(self.run, asked)
+            ours = write_results(
+                self.token,
+                [
+                    Written(
+                        pk=result.row.pk,
+                        state=result.values["state"],
+                        answer=result.values.get("answer"),
+                        note=result.values["note"],
+                        due_at=result.values.get("due_at"),
+                        finished_at=None if result.values["state"] == STATE.PENDING else now,
+                        is_paid_for=result.completion is not None,
+                    )
+                    for result in results
+                ],
             )
+            write_calls([result.call for result in results if result.call and result.row.pk in ours])
+        for result in results:
+            self.rows.pop(result.row.pk, None)
+            self.requests.pop(result.row.pk, None)
+        if spent is not None and self.meter is not None:
+            budgets.update_meter(self.meter, spent, asked)
+            if self.meter.is_spent and not self.tally.stopped_because:
+                self.tally.stopped_because = budgets.spent_words(spent) or budgets.BLIND
 
-    def _give_up(self, because: str) -> Tally:
-        _give_back(self.chunk.token, list(self.chunk.predictions), None)
+    def _give_back(self, ids: list[int], retry_after: float | None) -> None:
+        """Not asked: the attempt that the claim counted is taken back."""
+        if not ids:
+            return
+        wait = timedelta(seconds=retry_after or 0)
+        Prediction.objects.unanswered().filter(pk__in=ids, claim_token=self.token).update(
+            claim_token="", attempts=F("attempts") - 1, due_at=timezone.now() + wait
+        )
+        for pk in ids:
+            self.rows.pop(pk, None)
+            self.requests.pop(pk, None)
+
+    def _give_up(self, because: str) -> None:
+        self._give_back(list(self.rows), None)
         self.tally.stopped_because = because
-        return self.tally
+
+
+@dataclass(frozen=True)
+class _Result:
+    """One prediction's new columns, and the exchange that led to them, if there was one."""
+
+    row: Claimed
+    values: Mapping[str, Any]
+    call: Call | None = None
+    completion: Completion | None = None
+    reused_from: int | None = None
 
 
 @transaction.atomic
-def settle(*, chunk: Chunk, tally: Tally) -> None:
-    """Say of the run what the chunk showed: done, stopped and why, or when to ring next."""
+def settle(*, chunk: Chunk, tally: Tally) -> bool:
+    """Say of the run what the shift showed: done, stopped and why, or when to ring next; True if it is due now."""
     run = _locked_live(chunk.run.pk)
     if run is None:
         n_done = chunk.run.predictions.exclude(state=STATE.PENDING).count()
         Run.objects.filter(pk=chunk.run.pk).update(n_done=n_done)
-        return
+        return False
     run.error = tally.last_error or ("" if tally.n_completions else run.error)
     if tally.n_completions:
         run.attempts = 0
@@ -303,16 +495,17 @@ def settle(*, chunk: Chunk, tally: Tally) -> None:
         run.attempts += 1
         _hold(run)
     because = tally.stopped_because
-    if not because and run.attempts >= MAX_FRUITLESS_CHUNKS:
+    if not because and run.attempts >= MAX_FRUITLESS_SHIFTS:
         because = f"{run.attempts} attempts in a row brought no completion at all. The last error: {run.error}"
-    # The bell of the last claim is on its way, and the worker that has just become free hears it.
-    _plan_next_bell(run, after=BELL_SECONDS)
+    # The bell of the first claim may still be on its way, and the worker that has just become free hears it.
+    is_due = _plan_next_bell(run, after=BELL_SECONDS)
     if because and run.state in LIVE:
         run.state, run.due_at, run.stopped_because = Run.State.PAUSED, None, shorten(because)
         events.record(verb="run.stopped", subject=run, project_id=run.project_id)
     run.save(
         update_fields=["state", "due_at", "attempts", "error", "stopped_because", "n_done", "finished_at"],
     )
+    return is_due and run.state in LIVE
 
 
 def after_completion(asking: Asking, completion: Completion, language: str) -> dict[str, Any]:
@@ -376,22 +569,14 @@ def _locked_live(run_id: int) -> Run | None:
     return live.select_related("project", "item_set", "stage_version", "endpoint", "exemplar_set").first()
 
 
-def _claimed(token: str) -> dict[int, Claimed]:
-    calls = Call.objects.filter(prediction__claim_token=token, step=0)
+def _claimed(token: str, ids: Sequence[int]) -> dict[int, Claimed]:
+    calls = Call.objects.filter(prediction__in=ids, step=0)
     sent = {pk: (n, kind) for pk, n, kind in calls.values_list("prediction_id", "attempts", "error_kind")}
-    rows = Prediction.objects.filter(claim_token=token).order_by("attempts", "due_at", "pk")
+    rows = Prediction.objects.filter(pk__in=ids, claim_token=token).order_by("attempts", "due_at", "pk")
     return {
         pk: Claimed(pk, revision_id, repeat, *sent.get(pk, (0, "")))
         for pk, revision_id, repeat in rows.values_list("pk", "revision_id", "repeat")
     }
-
-
-def _give_back(token: str, ids: list[int], retry_after: float | None) -> None:
-    """Not asked: the attempt that the claim counted is taken back."""
-    wait = timedelta(seconds=retry_after or 0)
-    Prediction.objects.unanswered().filter(pk__in=ids, claim_token=token).update(
-        claim_token="", attempts=F("attempts") - 1, due_at=timezone.now() + wait
-    )
 
 
 def _hold(run: Run) -> None:
@@ -401,10 +586,10 @@ def _hold(run: Run) -> None:
     run.predictions.unanswered().filter(claim_token="", due_at__lt=until).update(due_at=until)
 
 
-def _plan_next_bell(run: Run, *, after: timedelta) -> None:
+def _plan_next_bell(run: Run, *, after: timedelta) -> bool:
     """Set when the scheduler should ring for the run, if nobody has by then; done if nothing is left to answer.
 
-    after: not before that; a bell that was rung from here is on its way.
+    after: not before that; a bell that was rung from here is on its way. True if something can be claimed at once.
     """
     now = timezone.now()
     left = run.predictions.unanswered().aggregate(
@@ -418,38 +603,36 @@ def _plan_next_bell(run: Run, *, after: timedelta) -> None:
         events.record(verb="run.done", subject=run, project_id=run.project_id)
     else:
         run.due_at = max(min(moment for moment in moments if moment), now + after)
+    return left["due"] is not None and left["due"] <= now
 
 
-def _sent_parameters(run: Run, repeat: int) -> dict[str, Any]:
+def sent_parameters(run: Run, repeat: int) -> dict[str, Any]:
     if run.endpoint.provider == Endpoint.Provider.BASELINE:
         return {}
     seed = {"seed": run.parameters["seed"] + repeat} if "seed" in run.parameters else {}
     return {**run.parameters, **seed}
 
 
-_CALL_COLUMNS = [
-    "messages",
-    "completion",
-    "reasoning",
-    "finish_reason",
-    "server_model",
-    "prompt_tokens",
-    "completion_tokens",
-    "latency_ms",
-    "http_status",
-    "error_kind",
-    "error",
-    "attempts",
-    "finished_at",
-]
+def reckoned(requests: Iterable[Request]) -> float:
+    """The tokens that one of these requests is taken to need before anything was counted."""
+    each = [
+        reckoned_tokens(sum(len(message["content"]) for message in request.messages), _token_limit(request.parameters))
+        for request in requests
+    ]
+    return sum(each) / len(each) if each else 1.0
+
+
+def _token_limit(parameters: Mapping[str, object]) -> int | None:
+    limits = [parameters.get(name) for name in ("max_tokens", "max_completion_tokens")]
+    return next((limit for limit in limits if isinstance(limit, int)), None)
 
 
 def _call_of(row: Claimed, request: Request, completion: Completion) -> Call:
     return Call(
         prediction_id=row.pk,
-        messages=_as_json(request.messages),
+        messages=as_json(request.messages),
         completion=completion.text,
-        reasoning=completion.reasoning,
+        reasoning=completion.reasoning or reasoning_in(completion.text),
         finish_reason=completion.finish_reason[:40],
         server_model=completion.model[:200],
         prompt_tokens=completion.prompt_tokens,
@@ -464,7 +647,7 @@ def _call_of(row: Claimed, request: Request, completion: Completion) -> Call:
 def _failed_call_of(row: Claimed, request: Request, error: ClientError) -> Call:
     return Call(
         prediction_id=row.pk,
-        messages=_as_json(request.messages),
+        messages=as_json(request.messages),
         latency_ms=error.latency_ms,
         http_status=error.http_status,
         error_kind=error.kind,
@@ -474,5 +657,5 @@ def _failed_call_of(row: Claimed, request: Request, error: ClientError) -> Call:
     )
 
 
-def _as_json(messages: Any) -> list[Message]:
+def as_json(messages: Any) -> list[Message]:
     return [Message(role=message["role"], content=message["content"]) for message in messages]

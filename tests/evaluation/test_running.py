@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from annotate.exceptions import WorkNotPossible
 from annotate.models import Event, Item, ItemSet, Project, Stage
-from evaluation.models import Call, Prediction, Run
+from evaluation.models import Call, Endpoint, Prediction, Run
 from evaluation.prompts import STRATEGIES, RenderFailure
 from evaluation.services import answering, prompting, running
 from tests.factories import (
@@ -101,7 +101,8 @@ def a_moment_ago() -> datetime:
 
 
 def make_due(run: Run) -> None:
-    """As if the waiting time of every prediction had passed."""
+    """As if the waiting time of every prediction, and of the endpoint, had passed."""
+    Endpoint.objects.filter(pk=run.endpoint_id).update(held_until=None)
     run.predictions.filter(state="pending", claim_token="").update(due_at=a_moment_ago())
 
 
@@ -307,12 +308,12 @@ def test_ten_requests_are_sent_before_a_rate_limit_becomes_an_error():
 
 def test_a_prompt_that_cannot_be_rendered_is_an_error_of_that_item_alone(monkeypatch):
     run = started(3)
-    render = answering.render_items
+    render = answering.render_chunk
 
     def second_fails(*arguments: Any) -> list[Any]:
         return [RenderFailure("too long") if n == 1 else chat for n, chat in enumerate(render(*arguments))]
 
-    monkeypatch.setattr(answering, "render_items", second_fails)
+    monkeypatch.setattr(answering, "render_chunk", second_fails)
     work(run)
     assert outcomes(run) == {"answered": 2, "error": 1}
     assert run.predictions.get(state="error").note == "No prompt: too long"
@@ -376,7 +377,7 @@ def test_a_key_goes_to_its_own_host_and_into_no_row(server, monkeypatch):
 def test_a_server_that_is_down_uses_up_no_item_before_the_run_is_paused(server):
     server.play(status=500)
     run = asking_server(server, 60)
-    for _ in range(answering.MAX_FRUITLESS_CHUNKS):
+    for _ in range(answering.MAX_FRUITLESS_SHIFTS):
         assert run.state != "paused"
         work(run)
         make_due(run)
@@ -420,7 +421,7 @@ def test_a_silent_worker_loses_its_claims_and_its_late_results_are_dropped(serve
     assert outcomes(run) == {"answered": 2}
     # The first worker wakes up and sees its chunk through: it asks, and nothing of it is written.
     server.play(text="No")
-    answering._Work(lost).do(until=1e12)
+    answering._Shift(lost).work()
     assert set(run.predictions.values_list("answer__label", flat=True)) == {"yes"}
     assert Call.objects.filter(prediction__run=run, completion="Yes").count() == 2
     assert Call.objects.filter(prediction__run=run).count() == 2
@@ -431,7 +432,7 @@ def test_a_worker_that_is_alive_keeps_its_claims():
     chunk = answering.claim_chunk(run_id=run.pk)
     long_ago = timezone.now() - 2 * answering.claim_lifetime()
     run.predictions.update(claimed_at=long_ago)
-    answering._Work(chunk).tick()
+    answering._Shift(chunk).tick()
     assert answering.claim_chunk(run_id=run.pk) is None
 
 
@@ -497,16 +498,16 @@ def test_a_paused_run_hands_nothing_out_and_goes_on_where_it_was(monkeypatch):
 
 def pausing_after(n: int, change: Callable[..., Any], run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """Somebody presses the button when the worker has stored n results."""
-    write, stored = answering._Work._write, []
+    write, stored = answering._Shift._write, []
 
-    def write_and_change(self: Any, *arguments: Any) -> None:
-        write(self, *arguments)
-        stored.append(1)
+    def write_and_change(self: Any, results: Any) -> None:
+        write(self, results)
+        stored.extend(results)
         if len(stored) == n:
             change(run=run, by=run.created_by)
             self.tick()
 
-    monkeypatch.setattr(answering._Work, "_write", write_and_change)
+    monkeypatch.setattr(answering._Shift, "_write", write_and_change)
 
 
 def test_pausing_in_the_middle_of_a_chunk_gives_the_rest_back_unasked(server, monkeypatch):

@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from evaluation.clients.base import ClientError, CompletionStatus, ErrorKind, NotAsked, NotAskedReason, Request
+from evaluation.clients.base import ClientError, CompletionStatus, ErrorKind, Inbox, NotAsked, NotAskedReason, Request
 from evaluation.clients.baselines import (
     BASELINES,
     ChattyRandom,
@@ -43,7 +43,8 @@ def label_requests(n: int) -> list[Request]:
 
 
 def answers_of(baseline, requests) -> dict:
-    return dict(baseline.answer(requests, stop=threading.Event(), until=time.monotonic() + 60))
+    batches = baseline.answer(Inbox.of(requests), stop=threading.Event(), until=time.monotonic() + 60)
+    return dict(each for batch in batches for each in batch)
 
 
 def test_majority_label_says_the_most_frequent_label_by_its_caption():
@@ -140,28 +141,32 @@ def test_chatty_random_gives_sixty_items_at_least_one_refusal_and_one_repeated_q
 def test_stop_ends_the_answers_and_tells_who_was_not_asked():
     stop = threading.Event()
     got = []
-    for request_id, outcome in SeededRandom(seed=1).answer(label_requests(4), stop=stop, until=time.monotonic() + 60):
-        got.append((request_id, isinstance(outcome, NotAsked) and outcome.reason))
-        if request_id == "r1":
-            stop.set()
-    stopped = NotAskedReason.STOPPED
-    assert got == [("r0", False), ("r1", False), ("r2", stopped), ("r3", stopped)]
+    for batch in SeededRandom(seed=1).answer(Inbox.of(label_requests(150)), stop=stop, until=time.monotonic() + 60):
+        got += [(request_id, isinstance(outcome, NotAsked) and outcome.reason) for request_id, outcome in batch]
+        stop.set()
+    # They come by the hundred.
+    reasons = [False] * 100 + [NotAskedReason.STOPPED] * 50
+    assert got == [(f"r{n}", reason) for n, reason in enumerate(reasons)]
 
 
 def test_nothing_is_answered_after_the_end_of_the_chunk():
-    got = dict(SeededRandom(seed=1).answer(label_requests(2), stop=threading.Event(), until=time.monotonic() - 1))
-    assert set(got.values()) == {NotAsked(NotAskedReason.OUT_OF_TIME)}
+    [batch] = SeededRandom(seed=1).answer(
+        Inbox.of(label_requests(2)), stop=threading.Event(), until=time.monotonic() - 1
+    )
+    assert {outcome for _, outcome in batch} == {NotAsked(NotAskedReason.OUT_OF_TIME)}
 
 
 def test_the_caller_is_ticked_between_answers():
     ticks = []
-    requests = label_requests(250)
     list(
         SeededRandom(seed=1).answer(
-            requests, stop=threading.Event(), until=time.monotonic() + 60, on_tick=lambda: ticks.append(1)
+            Inbox.of(label_requests(250)),
+            stop=threading.Event(),
+            until=time.monotonic() + 60,
+            on_tick=lambda: ticks.append(1),
         )
     )
-    assert len(ticks) == 2
+    assert len(ticks) == 3
 
 
 def test_a_request_without_the_item_is_an_error_of_that_request_alone():

@@ -1,5 +1,6 @@
 """The OpenAI-compatible client against a real server that misbehaves."""
 
+import itertools
 import json
 import threading
 import time
@@ -13,6 +14,7 @@ from evaluation.clients.base import (
     Completion,
     CompletionStatus,
     ErrorKind,
+    Inbox,
     NotAsked,
     NotAskedReason,
     Outcome,
@@ -27,6 +29,7 @@ from evaluation.clients.openai import (
     request_body,
     retry_after_seconds,
 )
+from evaluation.clients.pace import Ended, Meter, Pace
 from tests.openai_server import Running, serving
 
 KEY = "canary-0123456789-abcdefghij"
@@ -49,7 +52,9 @@ def make_requests(*texts: str) -> list[Request]:
 
 
 def outcomes(client: OpenAIClient, *texts: str, seconds: float = 60.0) -> dict[RequestId, Outcome]:
-    answered = list(client.answer(make_requests(*texts), stop=threading.Event(), until=time.monotonic() + seconds))
+    inbox = Inbox.of(make_requests(*texts))
+    batches = client.answer(inbox, stop=threading.Event(), until=time.monotonic() + seconds)
+    answered = [each for batch in batches for each in batch]
     assert len(answered) == len(texts), "every request has exactly one outcome"
     return dict(answered)
 
@@ -82,7 +87,7 @@ def test_a_completion_comes_with_its_circumstances(server):
 
 def test_the_server_gets_model_messages_parameters_and_key(server):
     request = Request(id="a", messages=[{"role": "user", "content": "Ça va ? 你好"}], parameters={"temperature": 0})
-    list(make_client(server).answer([request], stop=threading.Event(), until=time.monotonic() + 60))
+    list(make_client(server).answer(Inbox.of([request]), stop=threading.Event(), until=time.monotonic() + 60))
     [call] = server.calls()
     assert call["text"] == "Ça va ? 你好"
     assert call["asked"] == {"model": "small", "temperature": 0, "stream": False}
@@ -117,12 +122,79 @@ def test_many_requests_are_in_flight_at_once_but_no_more_than_allowed(server):
     assert 5 <= most <= 10
 
 
-def test_requests_per_minute_are_kept_to(server):
-    # 600 a minute is one every 100 ms, whatever the concurrency: the 5th starts at least 400 ms after the first.
-    outcomes(make_client(server, concurrency=5, requests_per_minute=600), *"abcde")
+def test_a_call_begins_only_when_its_turn_has_come(server):
+    pace = Pace(5)
+    began = time.monotonic()
+    pace.in_turn([(began + 0.1 * n, 0.1) for n in range(5)])
+    outcomes(make_client(server, concurrency=5, pace=pace), *"abcde")
     arrived = [call["arrived"] for call in server.calls()]
     assert len(arrived) == 5
-    assert arrived[-1] - arrived[0] >= 0.39
+    assert arrived[-1] - arrived[0] >= 0.35
+    assert pace.take_ended() == [Ended(14, 0.1)] * 5
+
+
+def test_places_that_are_taken_away_are_not_used(server):
+    server.play(latency_ms=100)
+    pace = Pace(6)
+    inbox = Inbox.of(make_requests(*map(str, range(12))))
+    got = 0
+    for batch in make_client(server, concurrency=6, pace=pace).answer(
+        inbox, stop=threading.Event(), until=time.monotonic() + 60
+    ):
+        got += len(batch)
+        pace.allow(1, lasts_until=float("inf"))
+    assert got == 12
+    calls = server.calls()
+    last = calls[-4:]
+    # Six were under way when the places were taken; the last four went one after another.
+    assert all(later["arrived"] >= earlier["finished"] - 0.01 for earlier, later in itertools.pairwise(last))
+
+
+def test_a_share_that_ran_out_sends_nothing_until_it_is_renewed(server):
+    pace = Pace(1, lasts_until=time.monotonic() - 1)
+    inbox = Inbox.of(make_requests("a"))
+    renewed: list[bool] = []
+
+    def renew() -> None:
+        renewed.append(server.calls() == [])
+        pace.allow(1, lasts_until=float("inf"))
+
+    [batch] = make_client(server, pace=pace).answer(
+        inbox, stop=threading.Event(), until=time.monotonic() + 60, on_tick=renew
+    )
+    assert isinstance(batch[0][1], Completion)
+    assert renewed[0] is True
+
+
+def test_requests_may_be_added_while_the_client_works(server):
+    inbox = Inbox(make_requests("a"))
+    got: list[RequestId] = []
+    for batch in make_client(server).answer(inbox, stop=threading.Event(), until=time.monotonic() + 60):
+        got += [request_id for request_id, _ in batch]
+        if len(got) < 3:
+            assert inbox.add([Request(id=f"later {len(got)}", messages=[{"role": "user", "content": "b"}])])
+        else:
+            inbox.close()
+    assert got == [0, "later 1", "later 2"]
+    assert not inbox.add(make_requests("too late"))
+
+
+def test_nothing_is_sent_once_the_budget_is_spent(server):
+    meter = Meter(input_price=1.0, output_price=2.0)
+    # A completion of the server counts 11 tokens in and 3 out: 17 each.
+    meter.limit(money=30.0, tokens=None)
+    got = outcomes(make_client(server, meter=meter), *"abcde")
+    assert len(server.calls()) == 2
+    assert [got[n] for n in (2, 3, 4)] == [NotAsked(NotAskedReason.BUDGET_SPENT)] * 3
+
+
+def test_a_budget_that_cannot_be_watched_counts_as_spent(server):
+    server.play(usage=None)
+    meter = Meter()
+    meter.limit(money=None, tokens=1000)
+    outcomes(make_client(server, meter=meter), *"abc")
+    assert len(server.calls()) == 1
+    assert meter.is_blind
 
 
 # Empty, cut off, refused: told apart from answers
@@ -378,9 +450,9 @@ def test_stop_finishes_what_is_in_flight_and_sends_nothing_more(server):
     server.play(latency_ms=200)
     stop = threading.Event()
     got: dict[RequestId, Outcome] = {}
-    requests = make_requests(*"abcdef")
-    for request_id, each in make_client(server, concurrency=2).answer(requests, stop=stop, until=time.monotonic() + 60):
-        got[request_id] = each
+    inbox = Inbox.of(make_requests(*"abcdef"))
+    for batch in make_client(server, concurrency=2).answer(inbox, stop=stop, until=time.monotonic() + 60):
+        got |= dict(batch)
         stop.set()
     assert len(got) == 6
     asked = [each for each in got.values() if isinstance(each, Completion)]
@@ -397,9 +469,9 @@ def test_nothing_is_sent_that_could_not_be_finished_in_time(server):
 def test_leaving_the_loop_cancels_the_calls_in_flight(server):
     server.play({"contains": "slow", "behaviour": {"mode": "hang"}})
     answers = make_client(server, concurrency=2, call_seconds=30).answer(
-        make_requests("fast", "slow"), stop=threading.Event(), until=time.monotonic() + 60
+        Inbox.of(make_requests("fast", "slow")), stop=threading.Event(), until=time.monotonic() + 60
     )
-    assert next(answers)[0] == 0
+    assert [request_id for request_id, _ in next(answers)] == [0]
     started = time.monotonic()
     answers.close()
     assert time.monotonic() - started < 2
