@@ -8,10 +8,11 @@ from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.db.models import Q
 
 from annotate.models import ItemSet, Project, Stage, StageVersion
 from annotate.project_forms import PlainForm
-from evaluation.models import Endpoint
+from evaluation.models import Endpoint, Run
 from evaluation.models.endpoint import KEY_VARIABLE
 from evaluation.services.endpoints import BASELINES, MAX_IN_FLIGHT, MAX_TIMEOUT_SECONDS
 from evaluation.services.running import MAX_REPEATS
@@ -55,18 +56,43 @@ class EndpointForm(PlainForm):
         max_value=MAX_IN_FLIGHT,
         initial=8,
         label="Requests at a time",
-        help_text="For each worker process that takes part in a run.",
+        help_text="Over all workers and runs together, as are the limits per minute.",
     )
     requests_per_minute = forms.IntegerField(
         required=False,
         min_value=1,
         max_value=100_000,
         label="Requests per minute",
-        help_text="For each worker process, too. Empty: as fast as it answers.",
+        help_text="Empty: as fast as it answers.",
+    )
+    tokens_per_minute = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=1_000_000_000,
+        label="Tokens per minute",
+        help_text="In and out together. Empty: no limit.",
     )
     timeout_seconds = forms.IntegerField(
         min_value=1, max_value=MAX_TIMEOUT_SECONDS, initial=60, label="Seconds before a request is given up"
     )
+    input_price = forms.DecimalField(
+        required=False,
+        min_value=0,
+        max_value=100_000,
+        max_digits=12,
+        decimal_places=6,
+        label="Price of a million tokens in",
+        help_text="For what runs cost, and for budgets. Both prices, or none.",
+    )
+    output_price = forms.DecimalField(
+        required=False,
+        min_value=0,
+        max_value=100_000,
+        max_digits=12,
+        decimal_places=6,
+        label="Price of a million tokens out",
+    )
+    currency = forms.CharField(max_length=12, required=False, help_text="Of the prices, such as USD.")
 
     def __init__(self, *args: Any, project: Project, endpoint: Endpoint | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -97,14 +123,75 @@ class EndpointForm(PlainForm):
             for name in ("base_url", "key_variable"):
                 if data.get(name):
                     self.add_error(name, "A baseline has no server: leave this empty.")
-        elif "base_url" in data and not data["base_url"]:
+        self._check_prices(data)
+        if data.get("provider") != Endpoint.Provider.BASELINE and "base_url" in data and not data["base_url"]:
             self.add_error("base_url", "A server needs an address.")
         return data
+
+    def _check_prices(self, data: dict[str, Any]) -> None:
+        prices = {name: data.get(name) for name in ("input_price", "output_price") if name in data}
+        given = [name for name, price in prices.items() if price is not None]
+        if given and data.get("provider") == Endpoint.Provider.BASELINE:
+            self.add_error(given[0], "A baseline costs nothing: leave this empty.")
+        elif len(given) == 1 and len(prices) == 2:
+            missing = next(name for name in prices if name not in given)
+            self.add_error(missing, "Give both prices, or none; what costs nothing has the price 0.")
+        elif given and not data.get("currency") and "currency" in data:
+            self.add_error("currency", "Say in which currency the prices are.")
 
     def refuse_key(self) -> None:
         """Before a refused form is shown again: a key that was typed here by mistake must not come back in the page."""
         if "key_variable" in self.errors:
             self.data = {**self.data.dict(), "key_variable": ""}  # type: ignore[attr-defined]  # a QueryDict
+
+
+def budget_money_field() -> forms.DecimalField:
+    return forms.DecimalField(
+        required=False,
+        min_value=0,
+        max_value=10_000_000,
+        max_digits=14,
+        decimal_places=6,
+        label="Money it may cost",
+        help_text="In the currency of the endpoint, by its prices. The run stops when it is spent. Empty: no limit.",
+    )
+
+
+def budget_tokens_field() -> forms.IntegerField:
+    return forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=10**12,
+        label="Tokens it may take",
+        help_text="In and out together. Empty: no limit.",
+    )
+
+
+class BudgetForm(PlainForm):
+    """What a run may cost in all, what it has cost so far included."""
+
+    budget_money = budget_money_field()
+    budget_tokens = budget_tokens_field()
+
+
+class ExtendForm(PlainForm):
+    """More of the same: repeats, or the further items of a set that has grown."""
+
+    repeats = forms.IntegerField(min_value=1, max_value=MAX_REPEATS, help_text="How often each item is asked, in all.")
+    item_set = forms.ModelChoiceField(
+        ItemSet.objects.none(),
+        label="Items",
+        empty_label=None,
+        help_text="The present set, or one that holds all of its items and further ones.",
+    )
+
+    def __init__(self, *args: Any, run: Run, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        field: Any = self.fields["item_set"]
+        larger = Q(n_items__gt=run.item_set.n_items) | Q(pk=run.item_set_id)
+        field.queryset = run.project.item_sets.filter(larger).order_by("-pk")
+        field.label_from_instance = lambda item_set: f"{item_set.name} ({item_set.n_items:,} items)"
+        self.initial |= {"repeats": run.repeats, "item_set": run.item_set_id}
 
 
 class RunForm(PlainForm):
@@ -142,6 +229,13 @@ class RunForm(PlainForm):
     repeats = forms.IntegerField(
         min_value=1, max_value=MAX_REPEATS, initial=1, help_text="How often each item is asked."
     )
+    reuses_answers = forms.BooleanField(
+        required=False,
+        label="Take answers of earlier runs",
+        help_text="Where the very same request was sent to this endpoint at temperature 0. Each such answer says so.",
+    )
+    budget_money = budget_money_field()
+    budget_tokens = budget_tokens_field()
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -202,4 +296,7 @@ class RunForm(PlainForm):
             "parameters": sent,
             "seed": data["seed"],
             "repeats": data["repeats"],
+            "reuses_answers": data["reuses_answers"],
+            "budget_money": data["budget_money"],
+            "budget_tokens": data["budget_tokens"],
         }

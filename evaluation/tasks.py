@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from celery import shared_task
 
-from config.bells import ring
-from evaluation.services import reporting
+from config.bells import n_waiting, ring
+from evaluation.services import reporting, trials
 
 
 @shared_task
@@ -19,7 +19,10 @@ def answer_chunk(run_id: int) -> None:
     from evaluation.services import answering
 
     # The next bell is rung as soon as a chunk is taken, so that other workers join in.
-    answering.answer_chunk(run_id=run_id, when_more=lambda: ring(answer_chunk, run_id))
+    is_due = answering.answer_chunk(run_id=run_id, when_more=lambda: ring(answer_chunk, run_id))
+    # Another worker may have heard it and found no place at the endpoint: then nobody would come for a while.
+    if is_due and n_waiting() == 0:
+        ring(answer_chunk, run_id)
 
 
 @shared_task
@@ -28,3 +31,8 @@ def import_log(job_id: int) -> None:
     from evaluation.services import log_importing
 
     log_importing.run_log_import(job_id=job_id)
+
+
+@shared_task
+def make_trial(trial_id: int) -> None:
+    trials.make_trial(trial_id=trial_id)

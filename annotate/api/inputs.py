@@ -72,6 +72,11 @@ def _shape(field: forms.Field) -> Any:
         if len(_values(field)) > MAX_LISTED_CHOICES:
             return serializers.CharField(max_length=200, **options)
         return serializers.ChoiceField(choices=_values(field), allow_blank=not field.required, **options)
+    if isinstance(field, forms.DecimalField):
+        return serializers.DecimalField(
+            field.max_digits, field.decimal_places, min_value=field.min_value, max_value=field.max_value,
+            allow_null=not field.required, **options,
+        )  # fmt: skip
     if isinstance(field, forms.IntegerField):
         number = serializers.FloatField if isinstance(field, forms.FloatField) else serializers.IntegerField
         limits = {"min_value": field.min_value, "max_value": field.max_value}

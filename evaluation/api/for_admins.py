@@ -7,12 +7,14 @@ from rest_framework import serializers
 from annotate.api.inputs import Input, input_of
 from evaluation.models import Endpoint as EndpointRow
 from evaluation.report_forms import ReportForm
-from evaluation.run_forms import EndpointForm, RunForm
+from evaluation.run_forms import BudgetForm, EndpointForm, ExtendForm, RunForm
 
 SLUG = {"max_length": 80, "help_text": "The stage whose form and shown content people get."}
 
 EndpointInput = input_of(EndpointForm, "EndpointInput")
 NewRunInput = input_of(RunForm, "NewRunInput", stage=serializers.SlugField(**SLUG))
+BudgetInput = input_of(BudgetForm, "BudgetInput")
+ExtendInput = input_of(ExtendForm, "ExtendInput")
 NewReportInput = input_of(
     ReportForm,
     "NewReportInput",
@@ -25,6 +27,10 @@ NewReportInput = input_of(
 
 class RunStepInput(Input):
     step = serializers.ChoiceField(choices=["start", "pause", "resume", "cancel", "repeat_failed"])
+
+
+class TrialStepInput(Input):
+    step = serializers.ChoiceField(choices=["start", "cancel"])
 
 
 class ReportStepInput(Input):
@@ -42,5 +48,9 @@ class Endpoint(serializers.Serializer):
     key_variable = serializers.CharField(help_text="The name of the worker's variable that holds the key.")
     max_in_flight = serializers.IntegerField()
     requests_per_minute = serializers.IntegerField(allow_null=True)
+    tokens_per_minute = serializers.IntegerField(allow_null=True)
     timeout_seconds = serializers.IntegerField()
+    input_price = serializers.DecimalField(None, 6, allow_null=True, help_text="Of a million tokens in.")
+    output_price = serializers.DecimalField(None, 6, allow_null=True, help_text="Of a million tokens out.")
+    currency = serializers.CharField()
     created_at = serializers.DateTimeField()

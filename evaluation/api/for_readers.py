@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from django.urls import reverse
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from annotate.api.paging import PageQuery
-from evaluation.models import Prediction, Report, Run
+from evaluation.models import Prediction, Report, Run, Trial
+from evaluation.services import budgets, trials
 
 
 class RunQuery(PageQuery):
@@ -42,6 +44,16 @@ class RunProgress(serializers.Serializer):
     seconds_left = serializers.FloatField(allow_null=True, help_text="By the pace of the last minutes.")
 
 
+class RunCost(serializers.Serializer):
+    """What it cost so far, by the prices that the endpoint has now."""
+
+    prompt_tokens = serializers.IntegerField()
+    completion_tokens = serializers.IntegerField()
+    money = serializers.DecimalField(None, 6, allow_null=True, help_text="Null where it cannot be said.")
+    currency = serializers.CharField()
+    why_undefined = serializers.CharField()
+
+
 class RunInProject(serializers.Serializer):
     """One model, one prompt strategy, one item set, one seed."""
 
@@ -58,12 +70,29 @@ class RunInProject(serializers.Serializer):
     parameters = serializers.DictField(help_text="As they are sent.")
     seed = serializers.IntegerField()
     repeats = serializers.IntegerField()
+    reuses_answers = serializers.BooleanField(help_text="Of earlier runs, for the same request at temperature 0.")
+    budget_money = serializers.DecimalField(14, 6, allow_null=True)
+    budget_tokens = serializers.IntegerField(allow_null=True)
+    cost = serializers.SerializerMethodField()
     stopped_because = serializers.CharField(help_text="What will not heal by itself.")
     error = serializers.CharField()
     progress = serializers.SerializerMethodField()
     created_at = serializers.DateTimeField()
     frozen_at = serializers.DateTimeField(allow_null=True)
     finished_at = serializers.DateTimeField(allow_null=True)
+
+    def get_cost(self, run: Any) -> RunCost:
+        cost = budgets.cost_of(run)
+        told: RunCost = RunCost(
+            {
+                "prompt_tokens": run.prompt_tokens,
+                "completion_tokens": run.completion_tokens,
+                "money": None if cost.money is None else round(cost.money, 6),
+                "currency": cost.currency,
+                "why_undefined": cost.why_undefined,
+            }
+        ).data
+        return told
 
     def get_progress(self, run: Any) -> RunProgress:
         told: RunProgress = RunProgress(self.context["progress"][run.pk]).data
@@ -85,6 +114,9 @@ class CallOfPrediction(serializers.Serializer):
     error_kind = serializers.CharField()
     error = serializers.CharField()
     attempts = serializers.IntegerField()
+    reused_from = serializers.IntegerField(
+        source="reused_from.prediction_id", allow_null=True, default=None, help_text="The prediction it was taken from."
+    )
 
 
 class PredictionOfRun(serializers.Serializer):
@@ -100,6 +132,64 @@ class PredictionOfRun(serializers.Serializer):
     attempts = serializers.IntegerField()
     finished_at = serializers.DateTimeField(allow_null=True)
     calls = CallOfPrediction(many=True, source="calls_in_order")
+
+
+class TriedItem(serializers.Serializer):
+    """What came back for one item of a trial: no prediction."""
+
+    external_id = serializers.CharField()
+    messages = serializers.ListField(child=serializers.DictField())
+    completion = serializers.CharField()
+    reasoning = serializers.CharField()
+    state = serializers.CharField(help_text="As of a prediction; empty without a completion.")
+    answer = serializers.DictField(allow_null=True)
+    note = serializers.CharField()
+    error = serializers.CharField()
+    finish_reason = serializers.CharField()
+    server_model = serializers.CharField()
+    prompt_tokens = serializers.IntegerField(allow_null=True)
+    completion_tokens = serializers.IntegerField(allow_null=True)
+    latency_ms = serializers.IntegerField(allow_null=True)
+
+
+class EstimateRange(serializers.Serializer):
+    mean = serializers.FloatField()
+    low = serializers.FloatField()
+    high = serializers.FloatField()
+
+
+class RunEstimate(serializers.Serializer):
+    """What the whole run would take, by the mean, the least and the most of the calls that were tried."""
+
+    n_tried = serializers.IntegerField()
+    n_counted = serializers.IntegerField()
+    n_requests = serializers.IntegerField()
+    seconds = EstimateRange(allow_null=True)
+    bound_by = serializers.CharField()
+    tokens_in = EstimateRange(allow_null=True)
+    tokens_out = EstimateRange(allow_null=True)
+    money = EstimateRange(allow_null=True)
+    why_no_tokens = serializers.CharField()
+    why_no_money = serializers.CharField()
+
+
+class TrialOfRun(serializers.Serializer):
+    """A few items of a draft, asked before anything counts."""
+
+    id = serializers.IntegerField()
+    state = serializers.ChoiceField(choices=Trial.State.values)
+    n_done = serializers.IntegerField()
+    n_total = serializers.IntegerField()
+    error = serializers.CharField()
+    results = TriedItem(many=True)
+    estimate = serializers.SerializerMethodField()
+
+    @extend_schema_field(RunEstimate(allow_null=True))
+    def get_estimate(self, trial: Any) -> RunEstimate | None:
+        if trial.state != Trial.State.DONE:
+            return None
+        told: RunEstimate = RunEstimate(trials.estimate_of(trial, trial.run)).data
+        return told
 
 
 class ReportInProject(serializers.Serializer):

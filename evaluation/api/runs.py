@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from django.db.models import Prefetch
+from django.http import Http404
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
@@ -18,9 +19,9 @@ from annotate.models import ApiToken
 from annotate.views.doors import project_read_by, project_run_by
 from config.bells import ring
 from evaluation.api import for_admins, for_readers
-from evaluation.models import Call, Prediction, Run
-from evaluation.run_forms import RunForm
-from evaluation.services import run_progress, running
+from evaluation.models import Call, Prediction, Run, Trial
+from evaluation.run_forms import BudgetForm, ExtendForm, RunForm
+from evaluation.services import budgets, run_progress, running, trials
 from evaluation.tasks import answer_chunk
 
 READ, RUN = ApiToken.Scope.READ, ApiToken.Scope.RUN
@@ -62,10 +63,19 @@ class Runs(ApiView):
 
 
 class RunInFull(ApiView):
-    scopes = {"GET": READ, "DELETE": RUN}
+    scopes = {"GET": READ, "PATCH": RUN, "DELETE": RUN}
 
     @extend_schema(responses=for_readers.RunInProject)
     def get(self, request: Request, slug: str, run_id: int) -> Response:
+        return Response(_told([_run_read(self, slug, run_id)])[0])
+
+    @extend_schema(request=for_admins.BudgetInput, responses=for_readers.RunInProject)
+    def patch(self, request: Request, slug: str, run_id: int) -> Response:
+        """Set what the run may cost, also while it is under way; null takes a limit away. The rest of a run stays."""
+        run = _run_run(self, slug, run_id)
+        stored = {name: getattr(run, name) for name in BudgetForm.base_fields}
+        values = checked(filled(BudgetForm, stored | self.sent(for_admins.BudgetInput, partial=True)))
+        budgets.set_budget(run=run, by=self.person, money=values["budget_money"], tokens=values["budget_tokens"])
         return Response(_told([_run_read(self, slug, run_id)])[0])
 
     @extend_schema(responses={204: None})
@@ -73,6 +83,36 @@ class RunInFull(ApiView):
         """Remove a draft. A run that has begun stays, with all it cost."""
         running.discard_draft(run=_run_run(self, slug, run_id), by=self.person)
         return Response(status=204)
+
+
+class RunTrial(ApiView):
+    scopes = {"GET": READ, "POST": RUN}
+
+    @extend_schema(responses=for_readers.TrialOfRun)
+    def get(self, request: Request, slug: str, run_id: int) -> Response:
+        """The newest trial of a run, with what the whole run would take."""
+        return Response(for_readers.TrialOfRun(_trial_of(_run_read(self, slug, run_id))).data)
+
+    @extend_schema(request=for_admins.TrialStepInput, responses=for_readers.TrialOfRun)
+    def post(self, request: Request, slug: str, run_id: int) -> Response:
+        """Ask five items of a draft, or stop waiting for them. Nothing of a trial counts as a prediction."""
+        run = _run_run(self, slug, run_id)
+        step = trials.start_trial if self.sent(for_admins.TrialStepInput)["step"] == "start" else trials.cancel_trial
+        step(run=run, by=self.person)
+        return Response(for_readers.TrialOfRun(_trial_of(_run_read(self, slug, run_id))).data)
+
+
+class RunExtension(ApiView):
+    scopes = {"POST": RUN}
+
+    @extend_schema(request=for_admins.ExtendInput, responses=for_readers.RunInProject)
+    def post(self, request: Request, slug: str, run_id: int) -> Response:
+        """Ask more of the same: further repeats, or the further items of a set that holds all of the present one."""
+        run = _run_run(self, slug, run_id)
+        form = filled(ExtendForm, self.sent(for_admins.ExtendInput), run=run)
+        running.extend_run(run=run, by=self.person, **checked(form))
+        ring(answer_chunk, run.pk)
+        return Response(_told([_run_read(self, slug, run_id)])[0])
 
 
 class RunState(ApiView):
@@ -100,7 +140,11 @@ class Predictions(ApiView):
         rows = Prediction.objects.visible_to(self.person).filter(run=run)
         if "state" in asked:
             rows = rows.filter(state=asked["state"])
-        calls = Prefetch("calls", Call.objects.order_by("step").defer("messages"), to_attr="calls_in_order")
+        calls = Prefetch(
+            "calls",
+            Call.objects.order_by("step").select_related("reused_from").defer("messages", "reused_from__messages"),
+            to_attr="calls_in_order",
+        )
         related = rows.select_related("revision__item").defer("revision__content").prefetch_related(calls)
         return self.page(related, for_readers.PredictionOfRun, asked)
 
@@ -112,8 +156,17 @@ def _run_read(view: ApiView, slug: str, run_id: int) -> Run:
 
 
 def _run_run(view: ApiView, slug: str, run_id: int) -> Run:
-    run: Run = get_object_or_404(Run.objects.run_by(view.person), project__slug=slug, pk=run_id)
+    rows = Run.objects.run_by(view.person).select_related(*RELATED)
+    run: Run = get_object_or_404(rows, project__slug=slug, pk=run_id)
     return run
+
+
+def _trial_of(run: Run) -> Trial:
+    trial = trials.latest_trial(run)
+    if trial is None:
+        raise Http404
+    trial.run = run
+    return trial
 
 
 def _told(runs: Sequence[Run]) -> list[dict[str, Any]]:

@@ -14,5 +14,10 @@ class Trial(BackgroundWork):
 
     objects = TrialQuerySet.as_manager()
 
+    @property
+    def project_id(self) -> int:
+        """Of the run: for events, which belong to a project."""
+        return int(self.run.project_id)
+
     def __str__(self) -> str:
         return f"trial of run {self.run_id}"

@@ -79,6 +79,8 @@ def _check(endpoint: Endpoint) -> None:
     if endpoint.provider == Endpoint.Provider.BASELINE:
         endpoint.base_url = endpoint.key_variable = ""
         return
+    if (endpoint.input_price is None) != (endpoint.output_price is None):
+        raise WorkNotPossible("Give both prices, or none; what costs nothing has the price 0.")
     try:
         checked_url(endpoint.base_url)
     except AddressRefused as refusal:
@@ -94,4 +96,5 @@ def _record(endpoint: Endpoint, by: Person, verb: str) -> None:
         model=endpoint.model,
         base_url=endpoint.base_url,
         key_variable=endpoint.key_variable,
+        prices=[None if price is None else str(price) for price in (endpoint.input_price, endpoint.output_price)],
     )

@@ -13,7 +13,7 @@ from django.db.models.functions import Left
 from django.utils import timezone
 
 from annotate.answers import FieldSpec, fields_from_json
-from evaluation.models import Call, Prediction, Run
+from evaluation.models import Call, Endpoint, Prediction, Run
 from evaluation.services.running import LIVE
 
 PAGE = 50
@@ -39,11 +39,12 @@ FAILED = (STATE.TIMED_OUT, STATE.ERROR, STATE.WORKER_LOST, STATE.CANCELLED)
 
 @dataclass(frozen=True)
 class Tokens:
-    """As the endpoint counted them; n_calls: how many completions said so."""
+    """As the endpoint counted them; n_calls: how many completions said so. n_reused: taken from earlier runs."""
 
     n_calls: int
     prompt: int
     completion: int
+    n_reused: int = 0
 
 
 @dataclass(frozen=True)
@@ -114,8 +115,12 @@ def progress_of(runs: Iterable[Run]) -> dict[int, Progress]:
 
 
 def tokens_of(run: Run) -> Tokens:
-    """What the run's calls took, as far as the server counted; n_calls says for how many it did."""
-    counted = Call.objects.filter(prediction__run=run).aggregate(
+    """What the run took, as far as the server counted: from its own counters, or, for a log, from its calls."""
+    calls = Call.objects.filter(prediction__run=run)
+    if run.endpoint.provider != Endpoint.Provider.LOG:
+        n_reused = calls.exclude(reused_from=None).count() if run.reuses_answers else 0
+        return Tokens(run.n_counted, run.prompt_tokens, run.completion_tokens, n_reused)
+    counted = calls.aggregate(
         n=Count("pk", filter=Q(completion_tokens__isnull=False)),
         prompt=Sum("prompt_tokens"),
         completion=Sum("completion_tokens"),

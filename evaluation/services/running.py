@@ -1,4 +1,4 @@
-"""The life of a run: draft, started, paused, resumed, cancelled, its failures repeated.
+"""The life of a run: draft, started, paused, resumed, cancelled, extended, its failures repeated.
 
 What a worker does for it is in `answering`. Everything here is a short transaction that locks the run's row first, as a
 claim does: a run is never paused or cancelled in the middle of a claim.
@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from datetime import timedelta
+from decimal import Decimal
 from typing import Any
 
 from django.db import connection, transaction
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, Subquery
 from django.db.models.functions import Now
 from django.utils import timezone
 
@@ -21,6 +22,7 @@ from annotate.exceptions import WorkNotPossible
 from annotate.models import Gold, ItemSet, ItemSetEntry, Person, Project, StageVersion
 from annotate.services.names import naming
 from evaluation.models import Call, Endpoint, Prediction, Run
+from evaluation.services import budgets
 
 STATE = Run.State
 LIVE = (STATE.WAITING, STATE.RUNNING)
@@ -47,6 +49,9 @@ def create_run(
     parameters: Mapping[str, Any] | None = None,
     seed: int = 0,
     repeats: int = 1,
+    reuses_answers: bool = False,
+    budget_money: Decimal | None = None,
+    budget_tokens: int | None = None,
 ) -> Run:
     """A draft: its prompts can be looked at, nothing is asked before it is started.
 
@@ -71,6 +76,11 @@ def create_run(
     if strategy != "few_shot" and exemplar_set is not None and not is_fitted:
         raise WorkNotPossible("Zero-shot shows no exemplars: choose few-shot, or no exemplar set.")
     sent = {} if is_baseline else dict(parameters or {})
+    budgets.check_budget(endpoint, money=budget_money, tokens=budget_tokens)
+    if reuses_answers and (is_baseline or sent.get("temperature") != 0):
+        raise WorkNotPossible(
+            "Answers are taken from earlier runs only at temperature 0: other requests are drawn anew."
+        )
     if unknown := sorted(sent.keys() - PARAMETERS):
         raise WorkNotPossible(f"These parameters cannot be set: {', '.join(unknown)}.")
     with naming(f"The name {name}"):
@@ -85,6 +95,9 @@ def create_run(
             parameters=sent,
             seed=seed,
             repeats=repeats,
+            reuses_answers=reuses_answers,
+            budget_money=budget_money,
+            budget_tokens=budget_tokens,
             state=STATE.DRAFT,
             due_at=None,
             created_by=by,
@@ -120,13 +133,7 @@ def start_run(*, run: Run, by: Person) -> Run:
     # The database's clock, as claims have it: by another one the run could be due a moment too late.
     run.state, run.frozen_at, run.due_at = STATE.WAITING, Now(), Now()
     run.save()
-    with connection.cursor() as cursor:
-        n = 0
-        for repeat in range(run.repeats):
-            # Inside the database: 20,000 rows through Python would hold up the page that starts the run.
-            cursor.execute(_ADD_PREDICTIONS, [repeat, run.item_set_id, run.pk])
-            n += cursor.rowcount
-    run.n_total = n
+    run.n_total = n = _add_predictions(run)
     run.save(update_fields=["n_total"])
     run.refresh_from_db(fields=["frozen_at", "due_at"])
     events.record(
@@ -135,12 +142,26 @@ def start_run(*, run: Run, by: Person) -> Run:
     return run
 
 
+def _add_predictions(run: Run) -> int:
+    """A pending prediction for each item and repeat that has none; how many that were."""
+    n = 0
+    with connection.cursor() as cursor:
+        for repeat in range(run.repeats):
+            # Inside the database: 20,000 rows through Python would hold up the page that starts the run.
+            cursor.execute(_ADD_PREDICTIONS, [repeat, run.item_set_id, run.pk, repeat])
+            n += cursor.rowcount
+    return n
+
+
 _ADD_PREDICTIONS = f"""
 INSERT INTO {Prediction._meta.db_table}
     (run_id, revision_id, "position", "repeat", state, note, due_at, claim_token, attempts)
 SELECT run.id, entry.revision_id, entry."position", %s, 'pending', '', run.due_at, '', 0
 FROM {ItemSetEntry._meta.db_table} entry CROSS JOIN {Run._meta.db_table} run
-WHERE entry.item_set_id = %s AND run.id = %s
+WHERE entry.item_set_id = %s AND run.id = %s AND NOT EXISTS (
+    SELECT 1 FROM {Prediction._meta.db_table} there
+    WHERE there.run_id = run.id AND there.revision_id = entry.revision_id AND there."repeat" = %s
+)
 ORDER BY entry."position"
 """
 
@@ -160,6 +181,8 @@ def resume_run(*, run: Run, by: Person) -> Run:
     run = _locked(run)
     if run.state != STATE.PAUSED:
         raise WorkNotPossible("Only a paused run can be resumed.")
+    if because := budgets.spent_words(run):
+        raise WorkNotPossible(because)
     run.predictions.unanswered().filter(claim_token="").update(due_at=Now())
     return _wake(run, by, "run.resumed")
 
@@ -206,6 +229,55 @@ def repeat_failed(*, run: Run, by: Person) -> Run:
         raise WorkNotPossible("Nothing in this run failed.")
     run.finished_at, run.n_done = None, max(0, run.n_done - n)
     return _wake(run, by, "run.repeated", predictions=n)
+
+
+@transaction.atomic
+def extend_run(*, run: Run, by: Person, repeats: int | None = None, item_set: ItemSet | None = None) -> Run:
+    """Ask more of the same: each item more often, or the further items of a set that has grown. Every answer stays.
+
+    item_set: one that holds every item of the present one, at the same revision. Whatever else decides the answers is
+    what it was at the start, or the run stops and says so.
+    """
+    from evaluation.services import prompting
+
+    run = _locked(run)
+    if run.state in (STATE.DRAFT, STATE.CANCELLED):
+        raise WorkNotPossible("Only a run that was started and not cancelled can be extended.")
+    if run.endpoint.provider == Endpoint.Provider.LOG:
+        raise WorkNotPossible("The answers of this run were imported from a log: nothing can be asked.")
+    before = {"repeats": run.repeats, "item_set": run.item_set_id}
+    if repeats is not None:
+        if not run.repeats <= repeats <= MAX_REPEATS:
+            raise WorkNotPossible(f"This run asks each item {run.repeats} times; more than that, up to {MAX_REPEATS}.")
+        run.repeats = repeats
+    if item_set is not None and item_set.pk != run.item_set_id:
+        _check_grown(run, item_set)
+        run.item_set = item_set
+        prompting.refuse_overlap(run)
+        places = ItemSetEntry.objects.filter(item_set=item_set, revision=OuterRef("revision"))
+        run.predictions.update(position=Subquery(places.values("position")[:1]))
+    run.due_at = Now()
+    run.save(update_fields=["repeats", "item_set", "due_at"])
+    n = _add_predictions(run)
+    if not n:
+        raise WorkNotPossible("That would ask nothing new: choose more repeats, or a set with further items.")
+    run.n_total, run.finished_at = (run.n_total or 0) + n, None
+    run.save(update_fields=["n_total"])
+    return _wake(run, by, "run.extended", predictions=n, before=before)
+
+
+def _check_grown(run: Run, item_set: ItemSet) -> None:
+    if item_set.project_id != run.project_id:
+        raise WorkNotPossible("The items must belong to the run's project.")
+    if _is_fitted(run) and run.exemplar_set is None:
+        raise WorkNotPossible("This baseline was fitted on the labels of its own items: make a new run for others.")
+    present = ItemSetEntry.objects.filter(item_set=item_set, revision=OuterRef("revision"))
+    n_missing = run.item_set.entries.exclude(Exists(present)).count()
+    if n_missing:
+        raise WorkNotPossible(
+            f"{item_set.name} lacks {n_missing:,} of the {run.item_set.n_items:,} items of {run.item_set.name}, at the "
+            "revision that was asked about: a run can only grow."
+        )
 
 
 @transaction.atomic

@@ -22,8 +22,8 @@ from annotate.views.navigation import project_page
 from annotate.views.paging import row_before
 from config.bells import ring
 from evaluation.models import Endpoint, Prediction, Run
-from evaluation.run_forms import RunForm
-from evaluation.services import run_progress, running
+from evaluation.run_forms import BudgetForm, ExtendForm, RunForm
+from evaluation.services import budgets, run_progress, running, trials
 from evaluation.tasks import answer_chunk
 
 MAX_LISTED = 200
@@ -124,9 +124,94 @@ def prediction(request: PersonRequest, slug: str, run_id: int, prediction_id: in
         "run": row,
         "prediction": found,
         "answer": run_progress.answer_words(found.answer, fields_from_json(row.stage_version.fields)),
-        "calls": found.calls.order_by("step"),
+        "calls": found.calls.order_by("step").select_related("reused_from__prediction__run"),
     }
     return render(request, "evaluation/prediction.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@signed_in
+def run_budget(request: PersonRequest, slug: str, run_id: int) -> HttpResponse:
+    row = _run_run_by(request.user, slug, run_id)
+    form = BudgetForm(
+        request.POST or None, initial={name: getattr(row, name) for name in ("budget_money", "budget_tokens")}
+    )
+    if request.method == "POST" and form.is_valid():
+        money, tokens = form.cleaned_data["budget_money"], form.cleaned_data["budget_tokens"]
+        try:
+            budgets.set_budget(run=row, by=request.user, money=money, tokens=tokens)
+        except WorkNotPossible as refusal:
+            form.add_error(None, str(refusal))
+        else:
+            return redirect("run", slug, run_id)
+    context = project_page(row.project, request.user, "runs") | {
+        "run": row,
+        "form": form,
+        "cost": budgets.cost_of(row),
+        "tokens": run_progress.tokens_of(row),
+    }
+    return render(request, "evaluation/run_budget.html", context, status=422 if form.is_bound else 200)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@signed_in
+def run_extend(request: PersonRequest, slug: str, run_id: int) -> HttpResponse:
+    row = _run_run_by(request.user, slug, run_id)
+    form = ExtendForm(request.POST or None, run=row)
+    if request.method == "POST" and form.is_valid():
+        try:
+            running.extend_run(run=row, by=request.user, **form.cleaned_data)
+        except WorkNotPossible as refusal:
+            form.add_error(None, str(refusal))
+        else:
+            ring(answer_chunk, row.pk)
+            return redirect("run", slug, run_id)
+    context = project_page(row.project, request.user, "runs") | {"run": row, "form": form}
+    return render(request, "evaluation/run_extend.html", context, status=422 if form.is_bound else 200)
+
+
+@require_safe
+@vary_on_headers("HX-Request")
+@signed_in
+def run_trial(request: PersonRequest, slug: str, run_id: int) -> HttpResponse:
+    """The newest trial of a run: what came back for five items, and what the whole run would take."""
+    project, row = _run_read_by(request.user, slug, run_id)
+    trial = trials.latest_trial(row)
+    form = fields_from_json(row.stage_version.fields)
+    context = project_page(project, request.user, "runs") | {
+        "run": row,
+        "trial": trial,
+        "is_waiting": trial is not None and trial.state in running.LIVE,
+        "results": [
+            result
+            | {"answer_words": run_progress.answer_words(result["answer"], form), "outcome": WORDS.get(result["state"])}
+            for result in (trial.results if trial else [])
+        ],
+        "estimate": trials.estimate_of(trial, row) if trial is not None and trial.state == "done" else None,
+        "n_tried": trials.N_TRIED,
+        "worker": last_heard(),
+    }
+    template = "evaluation/partials/trial.html" if request.htmx else "evaluation/run_trial.html"
+    return render(request, template, context)
+
+
+def _trial_step(service: Callable[..., Any]) -> View:
+    """A button of the trial's page."""
+
+    @require_POST
+    @signed_in
+    def view(request: PersonRequest, slug: str, run_id: int) -> HttpResponse:
+        try:
+            service(run=_run_run_by(request.user, slug, run_id), by=request.user)
+        except WorkNotPossible as refusal:
+            messages.error(request, str(refusal))
+        return redirect("run-trial", slug, run_id)
+
+    return view
+
+
+trial_start = _trial_step(trials.start_trial)
+trial_cancel = _trial_step(trials.cancel_trial)
 
 
 def _step(service: Callable[..., Any], *, rings: bool = False, leaves: bool = False) -> View:
@@ -135,8 +220,7 @@ def _step(service: Callable[..., Any], *, rings: bool = False, leaves: bool = Fa
     @require_POST
     @signed_in
     def view(request: PersonRequest, slug: str, run_id: int) -> HttpResponse:
-        rows = Run.objects.run_by(request.user).filter(project__slug=slug)
-        row = get_object_or_404(rows, pk=run_id)
+        row = _run_run_by(request.user, slug, run_id)
         try:
             service(run=row, by=request.user)
         except WorkNotPossible as refusal:
@@ -166,6 +250,11 @@ def _run_read_by(person: Person | Any, slug: str, run_id: int) -> tuple[Project,
     return row.project, row
 
 
+def _run_run_by(person: Person | Any, slug: str, run_id: int) -> Run:
+    rows = Run.objects.run_by(person).filter(project__slug=slug)
+    return get_object_or_404(rows.select_related("project", "endpoint", "item_set"), pk=run_id)
+
+
 def _run_context(request: PersonRequest, project: Project, row: Run) -> dict[str, Any]:
     progress = run_progress.progress_of([row])[row.pk]
     return project_page(project, request.user, "runs") | {
@@ -173,6 +262,7 @@ def _run_context(request: PersonRequest, project: Project, row: Run) -> dict[str
         "progress": progress,
         "outcomes": _outcomes(progress),
         "tokens": run_progress.tokens_of(row),
+        "cost": budgets.cost_of(row),
         "worker": last_heard(),
         "is_live": row.state in running.LIVE,
         "n_requests": row.item_set.n_items * row.repeats,
