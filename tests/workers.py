@@ -8,6 +8,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 import urllib.request
@@ -80,7 +81,9 @@ class Processes:
     def web(self, *, port: int, n_processes: int = 2) -> Process:
         """A web server on this port of the loopback, once it answers."""
         asked = {"GOLDPANEL_PORT": str(port), "GOLDPANEL_WEB_PROCESSES": str(n_processes)}
-        server = self._start(web_command(read_settings({**os.environ, **_settings(), **self.environment, **asked})))
+        server = self._start(
+            web_command(read_settings({**os.environ, **settings_of_tests(), **self.environment, **asked}))
+        )
         assert wait_until(lambda: _answers(port)), server.log.read_text()
         return server
 
@@ -94,7 +97,7 @@ class Processes:
             child = subprocess.Popen(
                 command,
                 cwd=PROJECT,
-                env={**os.environ, **_settings(), **self.environment},
+                env={**os.environ, **settings_of_tests(), **self.environment},
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,
@@ -105,13 +108,41 @@ class Processes:
         return process
 
 
-def _settings() -> Mapping[str, str]:
+def settings_of_tests() -> Mapping[str, str]:
+    """What leads another process to the database and the files of this one."""
     return {
         "DJANGO_SETTINGS_MODULE": "config.settings",
         "DATABASE_URL": test_database_url(),
         "GOLDPANEL_DATA": str(settings.DATA),
         "GOLDPANEL_ENV_FILE": "",
     }
+
+
+# Does a piece of work, and stops for ever at a statement that it has executed, after a sign that it came so far.
+_STOPPING = """
+import pathlib, sys, time
+import django
+django.setup()
+from django.db import connection
+work, statement, sign = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
+def stop(execute, sql, params, many, context):
+    result = execute(sql, params, many, context)
+    if statement in sql:
+        sign.touch()
+        time.sleep(600)
+    return result
+with connection.execute_wrapper(stop):
+    exec(work)
+"""
+
+
+def stopped_at(statement: str, work: str, folder: Path) -> subprocess.Popen[bytes]:
+    """A process that holds its work at this statement; `work` is the code that does it."""
+    sign = folder / "reached"
+    command = [sys.executable, "-c", _STOPPING, work, statement, str(sign)]
+    child = subprocess.Popen(command, cwd=PROJECT, env={**os.environ, **settings_of_tests()})
+    assert wait_until(sign.exists), "it never came so far"
+    return child
 
 
 def free_port() -> int:

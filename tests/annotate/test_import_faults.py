@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import sys
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from threading import Thread
 
 import pytest
-from django.conf import settings
 from django.core.files.base import ContentFile
 from django.db import connection
 from django.utils import timezone
@@ -21,9 +18,8 @@ from annotate.exceptions import ImportRefused
 from annotate.models import Gold, ImportJob, Item, ItemRevision, ItemSet, Stage, StageItem
 from annotate.services import importing
 from annotate.services.background import cancel_work
-from config.env import PROJECT
 from tests.factories import make_member, make_project, make_stage
-from tests.workers import empty_queue, processes, test_database_url, wait_until
+from tests.workers import empty_queue, processes, stopped_at, wait_until
 
 # Other processes see only what is committed.
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -33,23 +29,6 @@ DATA = b"".join(
     json.dumps({"id": f"q{n}", "question": f"Is {n} even?", "label": ["yes", "no"][n % 2]}).encode() + b"\n"
     for n in range(N_ITEMS)
 )
-# Runs the import of a job, and stops for ever at a statement, after a sign that it came so far.
-STOPPING_WORKER = """
-import pathlib, sys, time
-import django
-django.setup()
-from django.db import connection
-from annotate.services import importing
-job, statement, sign = int(sys.argv[1]), sys.argv[2], pathlib.Path(sys.argv[3])
-def stop(execute, sql, params, many, context):
-    result = execute(sql, params, many, context)
-    if statement in sql:
-        sign.touch()
-        time.sleep(600)
-    return result
-with connection.execute_wrapper(stop):
-    importing.run_import(job_id=job)
-"""
 
 
 @pytest.fixture
@@ -72,22 +51,10 @@ def n_stored() -> list[int]:
     return [model._default_manager.count() for model in (Item, ItemRevision, Gold, ItemSet, StageItem)]
 
 
-def stopped_at(statement: str, job: ImportJob, folder: Path) -> subprocess.Popen[bytes]:
+def stopped(statement: str, job: ImportJob, folder: Path) -> subprocess.Popen[bytes]:
     """A process that holds the import at this statement, which it has executed."""
-    sign = folder / "reached"
-    child = subprocess.Popen(
-        [sys.executable, "-c", STOPPING_WORKER, str(job.pk), statement, str(sign)],
-        cwd=PROJECT,
-        env={
-            **os.environ,
-            "DJANGO_SETTINGS_MODULE": "config.settings",
-            "DATABASE_URL": test_database_url(),
-            "GOLDPANEL_DATA": str(settings.DATA),
-            "GOLDPANEL_ENV_FILE": "",
-        },
-    )
-    assert wait_until(sign.exists), "the import never came so far"
-    return child
+    work = f"from annotate.services import importing; importing.run_import(job_id={job.pk})"
+    return stopped_at(statement, work, folder)
 
 
 @pytest.mark.parametrize(
@@ -95,7 +62,7 @@ def stopped_at(statement: str, job: ImportJob, folder: Path) -> subprocess.Popen
 )
 def test_a_killed_worker_leaves_nothing_and_the_import_is_done_again(stage, queued, tmp_path, statement):
     job = queued()
-    child = stopped_at(statement, job, tmp_path)
+    child = stopped(statement, job, tmp_path)
     child.kill()
     child.wait()
     assert n_stored() == [0, 0, 0, 0, 0]
@@ -113,7 +80,7 @@ def test_a_killed_worker_leaves_nothing_and_the_import_is_done_again(stage, queu
 
 def test_an_import_cancelled_while_it_reads_writes_nothing(stage, queued, tmp_path):
     job = queued()
-    child = stopped_at("CREATE INDEX staged_gold", job, tmp_path)
+    child = stopped("CREATE INDEX staged_gold", job, tmp_path)
     try:
         cancel_work(work=job, by=make_member(stage.project, "admin"))
         # Others may write while a file is read: only its end takes the lock.
