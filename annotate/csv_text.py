@@ -20,6 +20,7 @@ _NUMBER = re.compile(r"[+-]?[0-9]+([.][0-9]+)?([eE][+-]?[0-9]+)?")
 # Excel keeps 15 digits: a 19-digit id would come back as another one. Leading zeros it drops.
 _MANGLED_NUMBER = re.compile(r"0[0-9]+|[0-9]{16,}")
 _CHUNK = 65_536
+_PLAIN = frozenset((str, int, float, type(None)))
 
 
 def spreadsheet_cell(value: object) -> str:
@@ -57,13 +58,16 @@ def csv_chunks(rows: Iterable[Sequence[object]], form: str) -> Iterator[bytes]:
     if form not in FORMS:
         raise ValueError(f"form must be one of {', '.join(FORMS)}, not {form!r}")
     for_eyes = form == "spreadsheet"
-    as_cell = spreadsheet_cell if for_eyes else cell
     buffer = io.StringIO(newline="")
     writer = csv.writer(buffer, lineterminator="\r\n")
     if for_eyes:
         buffer.write("\ufeff")
     for row in rows:
-        writer.writerow([as_cell(value) for value in row])
+        if for_eyes:
+            writer.writerow([spreadsheet_cell(value) for value in row])
+        else:
+            # Most cells are what the writer takes as it is; a call for each would be a fifth of an export.
+            writer.writerow([value if type(value) in _PLAIN else cell(value) for value in row])
         if buffer.tell() >= _CHUNK:
             yield buffer.getvalue().encode()
             buffer.seek(0)

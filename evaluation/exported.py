@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from django.db.models import Q
 
-from annotate.answers import answer_keys, fields_from_json
+from annotate.answers import fields_from_json
 from annotate.csv_text import utc
 from annotate.models import Project, StageVersion
+from annotate.services.exporting.answers import key_reader
 from annotate.services.exporting.kinds import Kind
 from annotate.services.exporting.reading import server_side_cursor
 from evaluation.models import Call, Prediction, Score
@@ -107,14 +108,14 @@ def prediction_rows(*, project: Project) -> Iterator[list[object]]:
             "finished_at",
         )
     )
-    slug = project.slug
+    slug, keys_of = project.slug, key_reader()
     with server_side_cursor():
         for (
             answer, version_id, run, model, strategy, seed, parameters, form, item, item_revision, content_hash, root,
             *plain, asked_at, finished_at,
         ) in rows.iterator(chunk_size=BATCH):  # fmt: skip
             given = answer or {}
-            keys = answer_keys(versions[version_id], given)
+            keys = keys_of(versions[version_id], given)
             yield [
                 slug, run, model, strategy, seed, parameters, form, item, item_revision, content_hash, root or item,
                 *plain, utc(asked_at), utc(finished_at),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import resource
+import zipfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -104,6 +105,16 @@ def test_every_kind_can_be_had_in_each_of_its_formats(kind: str):
         assert (export.state, export.error) == ("done", ""), form.name
         assert export.file.n_bytes > 0 or export.report["rows"] == 0
         assert export.report["rows"] == export.n_total
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_worker_makes_an_archive_of_one_moment():
+    project, admin = make_study()
+    export = made(ask(project, admin, "archive", "zip"))
+    assert (export.state, export.error) == ("done", "")
+    with zipfile.ZipFile(export.file.file.open("rb")) as archive:
+        assert archive.read("annotation.jsonl").count(b"\n") == 3
+        assert archive.testzip() is None
 
 
 @pytest.mark.django_db

@@ -26,7 +26,7 @@ def one_snapshot() -> Iterator[None]:
     would take the write lock, and nobody could answer while somebody downloads. Inside another transaction nothing is
     added: it is one view already, as far as that goes.
     """
-    if connection.in_atomic_block:
+    if _is_in_transaction():
         yield
     elif connection.vendor == "postgresql":
         with transaction.atomic():
@@ -41,6 +41,14 @@ def one_snapshot() -> Iterator[None]:
         finally:
             with connection.cursor() as cursor:
                 cursor.execute("ROLLBACK")
+
+
+def _is_in_transaction() -> bool:
+    """Django's own, or one that was begun here."""
+    if connection.in_atomic_block or connection.vendor == "postgresql":
+        return connection.in_atomic_block
+    connection.ensure_connection()
+    return bool(connection.connection.in_transaction)
 
 
 @contextmanager
