@@ -172,6 +172,40 @@ class StageForm(PlainForm):
         help_text="Without closed book: what people may look things up in, such as Wikipedia.",
     )
 
+    is_cross_group = forms.BooleanField(
+        required=False, label="Cross-check: nobody gets what somebody of their own group wrote"
+    )
+    escalate_by = forms.IntegerField(
+        required=False,
+        min_value=0,
+        max_value=100,
+        initial=0,
+        label="People asked in addition where there is no majority",
+        help_text="0: nobody. They are asked when the first answers are all there.",
+    )
+    escalate_times = forms.IntegerField(
+        required=False, min_value=1, max_value=20, initial=1, label="How often more are asked at most"
+    )
+    adjudicated_in = forms.ModelChoiceField(
+        queryset=Stage.objects.none(),
+        required=False,
+        label="Adjudicated in",
+        empty_label="nowhere",
+        help_text="Where items wait that have no majority in the end. It asks what decides here.",
+    )
+
+    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.project = project
+        field: Any = self.fields["adjudicated_in"]
+        field.queryset = project.stages.filter(kind=Stage.Kind.ADJUDICATE).order_by("position")
+
+    def clean_escalate_by(self) -> int:
+        return self.cleaned_data["escalate_by"] or 0
+
+    def clean_escalate_times(self) -> int:
+        return self.cleaned_data["escalate_times"] or 1
+
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}
         # A report states the condition of the human baseline: it must be one of two, and named.
@@ -186,10 +220,6 @@ class NewStageForm(StageForm):
     kind = forms.ChoiceField(choices=Stage.Kind.choices, widget=forms.HiddenInput)
     slug = forms.CharField(max_length=80, required=False, label="Short address", help_text="Empty: made of the title.")
     field_order = ("kind", "title", "slug")
-
-    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.project = project
 
     def clean(self) -> dict[str, Any]:
         data = super().clean()

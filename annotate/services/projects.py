@@ -105,15 +105,21 @@ def create_stage(
     is_closed_book: bool = True,
     time_limit_seconds: int | None = None,
     permitted_sources: str = "",
+    is_cross_group: bool = False,
+    escalate_by: int = 0,
+    escalate_times: int = 1,
+    adjudicated_in: Stage | None = None,
+    options: dict[str, JsonValue] | None = None,
     instruction: str = "",
     guidelines: str = "",
 ) -> Stage:
     """A draft stage with the first version of its form. Nobody sees it until it is opened.
 
     Raises FieldSpecInvalid for a form that could not be answered or not be counted, NameTaken for the address of
-    another stage.
+    another stage, StageNotReady where the stage named for adjudication does not ask what decides here.
     """
     form = _checked_form(fields)
+    _check_adjudication(form, adjudicated_in)
     last = project.stages.aggregate(last=Max("position"))["last"]
     with naming(f"The address {slug}"):
         stage = Stage.objects.create(
@@ -131,6 +137,11 @@ def create_stage(
             is_closed_book=is_closed_book,
             time_limit_seconds=time_limit_seconds,
             permitted_sources=permitted_sources,
+            is_cross_group=is_cross_group,
+            escalate_by=escalate_by,
+            escalate_times=escalate_times,
+            adjudicated_in=adjudicated_in,
+            options=options or {},
         )
     StageVersion.objects.create(
         stage=stage, fields=_as_json(form), shown_keys=list(shown_keys), instruction=instruction
@@ -154,9 +165,18 @@ def change_stage(
     time_limit_seconds: int | None,
     permitted_sources: str,
     roles: Sequence[str] | None = None,
+    is_cross_group: bool = False,
+    escalate_by: int = 0,
+    escalate_times: int = 1,
+    adjudicated_in: Stage | None = None,
 ) -> Stage:
-    """Change how a stage is run. Another overlap binds the items already in it, as far as places are not taken."""
+    """Change how a stage is run. Another overlap binds the items already in it, as far as places are not taken.
+
+    Raises StageNotReady where the stage named for adjudication does not ask what decides here.
+    """
     stage = Stage.objects.select_for_update(no_key=True).get(pk=stage.pk)
+    _check_adjudication(fields_from_json(stage.versions.get(is_current=True).fields), adjudicated_in)
+    asked_before = (stage.escalate_by, stage.escalate_times, stage.adjudicated_in_id)
     before = {"overlap": stage.overlap, "lease_minutes": stage.lease_minutes, "order": stage.order}
     stage.title = title
     stage.overlap = overlap
@@ -166,7 +186,13 @@ def change_stage(
     stage.time_limit_seconds = time_limit_seconds
     stage.permitted_sources = permitted_sources
     stage.roles = stage.roles if roles is None else list(roles)
+    stage.is_cross_group = is_cross_group
+    stage.escalate_by, stage.escalate_times, stage.adjudicated_in = escalate_by, escalate_times, adjudicated_in
     stage.save()
+    if asked_before != (escalate_by, escalate_times, stage.adjudicated_in_id):
+        # Items that were left without a majority follow the new rule, too.
+        stage.stage_items.all().lock_in_claim_order()
+        stage.stage_items.update(due_at=Now())
     if before["overlap"] != overlap:
         stage.stage_items.all().lock_in_claim_order()
         # Never below what is taken: progress would pass 100 %, and somebody's place would vanish under them. What
@@ -224,6 +250,17 @@ def _checked_form(fields: Iterable[dict[str, Any]]) -> tuple[FieldSpec, ...]:
     if not any(field.decides for field in form):
         raise FieldSpecInvalid("At least one field must decide: its answers are what is counted and compared.")
     return form
+
+
+def _check_adjudication(form: Iterable[FieldSpec], judges: Stage | None) -> None:
+    """An adjudicator's word counts field by field: each field that decides must be asked, with the same type."""
+    if judges is None:
+        return
+    asked = {field.name: field.type for field in fields_from_json(judges.versions.get(is_current=True).fields)}
+    missing = [field for field in form if field.decides and asked.get(field.name) != field.type]
+    if missing:
+        names = ", ".join(f"{field.name} ({field.type})" for field in missing)
+        raise StageNotReady(f"“{judges.title}” does not ask for {names}: adjudication decides the same fields.")
 
 
 def _as_json(form: Iterable[FieldSpec]) -> list[dict[str, JsonValue]]:

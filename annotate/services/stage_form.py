@@ -1,4 +1,4 @@
-"""What the stage editor offers and shows: first fields, the keys the items have, the item as people will see it."""
+"""What the stage editor shows: the keys that the items have, and an item as people will see it."""
 
 from __future__ import annotations
 
@@ -9,27 +9,6 @@ from annotate.answers import fields_for_item, fields_from_json, get_field_type
 from annotate.models import GuidelineVersion, ItemRevision, Project, Stage
 from annotate.shown import shown_item
 
-# A first form to change, per kind: yes, no and the honest third way; or a short answer with its reason.
-FIRST_FIELDS: dict[str, list[dict[str, Any]]] = {
-    Stage.Kind.LABEL: [
-        {
-            "name": "label",
-            "type": "choice",
-            "caption": "Is it true?",
-            "options": [
-                {"value": "yes", "caption": "Yes"},
-                {"value": "no", "caption": "No"},
-                {"value": "not_sure", "caption": "Not sure enough"},
-            ],
-            "decides": True,
-            "required": True,
-        }
-    ],
-    Stage.Kind.ANSWER: [
-        {"name": "answer", "type": "text", "caption": "Answer", "decides": True, "required": True},
-        {"name": "why", "type": "long_text", "caption": "Why?", "decides": False, "required": False},
-    ],
-}
 # Contents that are read to learn which keys there are; all of them would be too many for a page.
 LOOKED_AT = 40
 

@@ -10,7 +10,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotate.answers import FieldSpecInvalid
-from annotate.exceptions import GoldpanelError, NameTaken, StageFormFrozen
+from annotate.exceptions import GoldpanelError, NameTaken, StageFormFrozen, StageNotReady
 from annotate.markdown import guidelines_html
 from annotate.models import Project, Stage
 from annotate.project_forms import (
@@ -24,7 +24,8 @@ from annotate.project_forms import (
 )
 from annotate.services import projects
 from annotate.services.counting import stage_counts
-from annotate.services.stage_form import FIRST_FIELDS, content_keys, guidelines_of, preview_of
+from annotate.services.stage_form import content_keys, guidelines_of, preview_of
+from annotate.stage_kinds import KINDS, adjudication_fields
 from annotate.views.doors import PersonRequest, project_read_by, project_run_by, signed_in
 from annotate.views.navigation import project_page
 
@@ -46,12 +47,16 @@ def _stage_run_by(request: PersonRequest, slug: str, stage_slug: str) -> tuple[P
 def stage_new(request: PersonRequest, slug: str) -> HttpResponse:
     project = project_run_by(request.user, slug)
     kind = request.GET.get("kind", request.POST.get("kind"))
-    kind = kind if kind in FIRST_FIELDS else Stage.Kind.LABEL
+    kind = kind if kind in KINDS else Stage.Kind.LABEL
+    first = list(KINDS[kind].fields)
+    judged = _judged(request, project, kind)
+    if judged:
+        first = adjudication_fields(judged.versions.get(is_current=True).fields)
     keys = content_keys(project)
     if request.method == "POST":
         form = NewStageForm(request.POST, project=project)
         version = StageVersionForm(request.POST)
-        fields = FieldFormSet(request.POST, prefix="fields", initial=field_initial(FIRST_FIELDS[kind]))
+        fields = FieldFormSet(request.POST, prefix="fields", initial=field_initial(first))
         if form.is_valid() and version.is_valid() and fields.is_valid():
             try:
                 stage = projects.create_stage(
@@ -65,22 +70,37 @@ def stage_new(request: PersonRequest, slug: str) -> HttpResponse:
                 version.add_error(None, str(problem))
             except NameTaken as refusal:
                 form.add_error("slug", str(refusal))
+            except StageNotReady as refusal:
+                form.add_error("adjudicated_in", str(refusal))
             else:
                 messages.success(request, "The stage is a draft. Add items and guidelines, then open it.")
                 return redirect("stage", slug, stage.slug)
     else:
-        form = NewStageForm(project=project, initial={"kind": kind})
+        form = NewStageForm(project=project, initial=_first_settings(kind, judged))
         version = StageVersionForm(initial={"shown_keys": keys})
-        fields = FieldFormSet(prefix="fields", initial=field_initial(FIRST_FIELDS[kind]))
+        fields = FieldFormSet(prefix="fields", initial=field_initial(first))
     context = project_page(project, request.user, "") | {
         "kind": kind,
-        "kinds": Stage.Kind,
+        "kinds": KINDS,
         "form": form,
         "version_form": version,
         "field_forms": fields,
         "content_keys": keys,
     }
     return render(request, "annotate/stage_new.html", context, status=422 if request.method == "POST" else 200)
+
+
+def _judged(request: PersonRequest, project: Project, kind: str) -> Stage | None:
+    """The stage whose undecided items are to be adjudicated in the new one, if the address names it."""
+    if kind != Stage.Kind.ADJUDICATE:
+        return None
+    return project.stages.filter(slug=request.GET.get("for", "")).first()
+
+
+def _first_settings(kind: str, judged: Stage | None) -> dict[str, Any]:
+    usual = KINDS[kind]
+    title = {"title": f"{judged.title}: adjudication"[:120]} if judged else {}
+    return {"kind": kind, "roles": list(usual.roles), "overlap": usual.overlap, "order": usual.order} | title
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -93,10 +113,14 @@ def stage(request: PersonRequest, slug: str, stage_slug: str) -> HttpResponse:
         may_run = Stage.objects.run_by(request.user).filter(pk=row.pk).exists()
         return _stage_page(request, project, row) if may_run else _description(request, project, row)
     project, row = _stage_run_by(request, slug, stage_slug)
-    form = StageForm(request.POST)
+    form = StageForm(request.POST, project=project)
     if not form.is_valid():
         return _stage_page(request, project, row, status=422, form=form)
-    projects.change_stage(stage=row, by=request.user, **form.cleaned_data)
+    try:
+        projects.change_stage(stage=row, by=request.user, **form.cleaned_data)
+    except StageNotReady as refusal:
+        form.add_error("adjudicated_in", str(refusal))
+        return _stage_page(request, project, row, status=422, form=form)
     messages.success(request, "Saved.")
     return redirect("stage", slug, stage_slug)
 
@@ -221,7 +245,7 @@ def _stage_page(
         "counts": stage_counts([stage])[stage.pk],
         "guidelines": guidelines,
         "content_keys": content_keys(project),
-        "form": StageForm(initial=settings),
+        "form": StageForm(initial=settings, project=project),
         "version_form": StageVersionForm(
             initial={"shown_keys": version.shown_keys, "instruction": version.instruction}
         ),

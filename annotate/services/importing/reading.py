@@ -15,13 +15,13 @@ from annotate.models import ImportJob, Project, Stage, StageVersion, StoredFile
 from annotate.services.importing.answer_reading import AnswerReader, check_answers
 from annotate.services.importing.options import ImportOptions, mapping_of, options_of
 from annotate.services.importing.problems import Problems, refusal
-from annotate.services.stage_form import FIRST_FIELDS
 from annotate.sources.blocks import plain_text
 from annotate.sources.errors import MappingError, SourceError, shortened
 from annotate.sources.joined import Tables, join_tables, read_tables
 from annotate.sources.mapping import MAX_ID_CHARS, ItemDraft, Mapping, apply
 from annotate.sources.reading import read_records
 from annotate.sources.records import Limits, Record, columns_of
+from annotate.stage_kinds import KINDS
 
 # What a page or a guess looks at: enough to meet every label of most files, read in a fraction of a second.
 SAMPLE = 2_000
@@ -75,7 +75,9 @@ def label_fields(project: Project, stage: Stage | None) -> tuple[FieldSpec, ...]
         forms = [stage.versions.get(is_current=True).fields]
     else:
         versions = StageVersion.objects.filter(stage__project=project, is_current=True).order_by("stage__position")
-        forms = list(versions.values_list("fields", flat=True)) or list(FIRST_FIELDS.values())
+        forms = list(versions.values_list("fields", flat=True)) or [
+            list(KINDS[kind].fields) for kind in ("label", "answer")
+        ]
     by_name: dict[str, FieldSpec] = {}
     for form in forms:
         for spec in fields_from_json(form):

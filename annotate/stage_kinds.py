@@ -1,0 +1,132 @@
+"""The kinds of human work: what people do in each, who usually does it, and a first form to change. No Django here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+Field = dict[str, Any]
+
+
+def _field(name: str, type_: str, caption: str, **settings: Any) -> Field:
+    return {"name": name, "type": type_, "caption": caption, "decides": True, "required": True} | settings
+
+
+def _options(*pairs: tuple[str, str]) -> list[dict[str, str]]:
+    return [{"value": value, "caption": caption} for value, caption in pairs]
+
+
+_LABEL = _field(
+    "label",
+    "choice",
+    "Is it true?",
+    options=_options(("yes", "Yes"), ("no", "No"), ("not_sure", "Not sure enough")),
+)
+_WHY = _field("why", "long_text", "Why?", decides=False, required=False)
+
+# Why somebody who reviews a question would not keep it.
+DROP_CODES = (
+    ("ambiguous", "It can be read in several ways"),
+    ("subjective", "It is a matter of opinion"),
+    ("trivial", "It is trivial"),
+    ("outside_knowledge", "It needs more than what is shown"),
+    ("wrong_gold", "Its answer is wrong"),
+    ("other", "Another reason"),
+)
+
+
+@dataclass(frozen=True)
+class StageKind:
+    """caption: for the one who makes a stage. roles, overlap, order, fields: what a new stage begins with."""
+
+    caption: str
+    says: str
+    fields: tuple[Field, ...]
+    roles: tuple[str, ...] = ("annotator",)
+    overlap: int = 3
+    order: str = "seeded"
+
+
+KINDS: dict[str, StageKind] = {
+    "label": StageKind(
+        "Label: people choose", "Each item gets a label from several people; the majority decides.", (_LABEL,)
+    ),
+    "answer": StageKind(
+        "Answer: people write",
+        "People answer the items themselves: the human baseline.",
+        (_field("answer", "text", "Answer"), _WHY),
+    ),
+    "rewrite": StageKind(
+        "Rewrite: a claim becomes a question",
+        "Each claim is rewritten as a question and labelled; the questions go on into the next stage.",
+        (_field("question", "question", "The claim as a question"), _LABEL),
+        overlap=1,
+    ),
+    "author": StageKind(
+        "Write: people make questions",
+        "People write questions with their answers about a table or a text; each pair becomes an item.",
+        (_field("pairs", "qa_pairs", "Questions with their answers", min=3, max=3),),
+    ),
+    "review": StageKind(
+        "Review: accept, edit or drop",
+        "Experts decide about items that people wrote or answered, and about the proposed gold label.",
+        (
+            _field(
+                "decision",
+                "choice",
+                "What becomes of it?",
+                options=_options(("accept", "Accept"), ("edit", "Edit"), ("drop", "Drop")),
+            ),
+            _field(
+                "code", "choice", "Why is it dropped?", required=False, decides=False, options=_options(*DROP_CODES)
+            ),
+            _field("question", "question", "The question, corrected", required=False, decides=False),
+            _field("answer", "text", "The answer, corrected", required=False, decides=False),
+            _field("note", "long_text", "Note", required=False, decides=False),
+        ),
+        roles=("adjudicator",),
+        overlap=1,
+        order="sequential",
+    ),
+    "adjudicate": StageKind(
+        "Adjudicate: settle what people disagree on",
+        "Items without a majority wait here for a word that outranks the votes.",
+        (_LABEL, _field("reason", "long_text", "Reason", decides=False)),
+        roles=("adjudicator",),
+        overlap=1,
+        order="sequential",
+    ),
+    "audit": StageKind(
+        "Audit: is the label right?",
+        "Meta-reviewers, blind to each other, check a random sample of every stratum.",
+        (
+            _field("verdict", "verdict", "Is the label right?"),
+            _field("note", "long_text", "Note", decides=False, required=False),
+        ),
+        roles=("meta_reviewer",),
+        overlap=2,
+    ),
+    "judge": StageKind(
+        "Judge: is the model's answer right?",
+        "People mark model outputs, blind to which model wrote them.",
+        (
+            _field(
+                "judgement",
+                "choice",
+                "Is the answer right?",
+                options=_options(("right", "Right"), ("wrong", "Wrong"), ("unsure", "Unsure")),
+            ),
+            _WHY,
+        ),
+        overlap=1,
+    ),
+}
+
+
+def adjudication_fields(asked: list[Field] | tuple[Field, ...]) -> list[Field]:
+    """What an adjudicator of a stage with these fields is asked: what decides there, optional, and a reason.
+
+    Optional, because a bad item has no right answer.
+    """
+    decisive = [{**field, "required": False} for field in asked if field.get("decides", True)]
+    return [*decisive, _field("reason", "long_text", "Reason", decides=False)]
