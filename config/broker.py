@@ -153,7 +153,7 @@ class Transport(virtual.Transport):
     # Seconds between looks into an empty folder: the delay a person sees after a click.
     polling_interval = 0.2
     # Whatever goes wrong with the folder is a connection that is away: a worker that starts meanwhile waits for it.
-    connection_errors = (*virtual.Transport.connection_errors, OSError)
+    connection_errors = (*virtual.Transport.connection_errors, OSError)  # type: ignore[assignment]
     # Bindings must outlive a connection, as a real broker's do.
     global_state = virtual.BrokerState()
 

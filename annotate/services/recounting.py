@@ -54,7 +54,8 @@ class Check(Protocol):
     differences: of the rows with these keys, or of all. repair: in the transaction that holds the locks.
     """
 
-    chunk: int
+    @property
+    def chunk(self) -> int: ...
 
     def differences(self, keys: Sequence[Any] | None = None) -> Iterator[Difference]: ...
 
@@ -78,7 +79,7 @@ def recount(checks: Iterable[Check], *, repair: bool) -> Iterator[Difference]:
 
 def record(subject: models.Model, project_id: int | None, found: Iterable[Difference]) -> None:
     """The event of a repaired row: each column with what it said and what it says now."""
-    changed = {difference.column: [difference.stored, difference.counted] for difference in found}
+    changed: dict[str, Any] = {difference.column: [difference.stored, difference.counted] for difference in found}
     events.record(verb="counters.repaired", subject=subject, project_id=project_id, **changed)
 
 
@@ -133,7 +134,8 @@ class Columns:
         self._objects().filter(pk=row.pk).update(**values)
 
     def _objects(self) -> QuerySet[Any]:
-        return self.rows.model._default_manager.all()
+        rows: QuerySet[Any] = self.rows.model._default_manager.all()
+        return rows
 
 
 class Places(Columns):
