@@ -6,11 +6,11 @@ from typing import Any
 
 from django import forms
 
-from annotate.answers import fields_from_json
+from annotate.answers import FieldSpec, fields_from_json
 from annotate.models import ItemSet, Project, Stage
 from evaluation.models import Run
 from evaluation.reports.words import measure_words
-from evaluation.services.reporting import scorers_for
+from evaluation.services.reporting import ReportNotPossible, deciding_field, scorers_for, selectable_scorers
 from evaluation.suggesting import is_asked_in
 
 MAX_SEED = 2**31 - 1
@@ -48,8 +48,11 @@ class ReportForm(forms.Form):
     )
     comparison = forms.ChoiceField(
         label="Field and main score",
-        help_text="The other scores of the field are reported beside it.",
+        help_text="The usual scores of the field are reported beside it.",
         widget=forms.Select(attrs={"class": "input"}),
+    )
+    further_scorers = forms.MultipleChoiceField(
+        label="Further scores", required=False, widget=forms.CheckboxSelectMultiple
     )
     primary_run = forms.ModelChoiceField(
         Run.objects.none(),
@@ -58,6 +61,11 @@ class ReportForm(forms.Form):
         empty_label="no model",
         help_text="Named before results are shown; every other comparison is then an exploratory one.",
         widget=forms.Select(attrs={"class": "input"}),
+    )
+    every_run_is_primary = forms.BooleanField(
+        label="Every run is a primary comparison",
+        required=False,
+        help_text="The mean person against each of them is one family; their p-values are adjusted together (Holm).",
     )
     seed = forms.IntegerField(
         min_value=0,
@@ -86,6 +94,7 @@ class ReportForm(forms.Form):
         ):
             self.fields[name].queryset = rows  # type: ignore[attr-defined]
         self.fields["comparison"].choices = comparisons(project)  # type: ignore[attr-defined]
+        self.fields["further_scorers"].choices = further_scores(project)  # type: ignore[attr-defined]
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}
@@ -93,6 +102,7 @@ class ReportForm(forms.Form):
             stage_pk, data["field"], data["primary_scorer"] = data.pop("comparison").split(":")
             if int(stage_pk) != data["stage"].pk:
                 self.add_error("comparison", "This field belongs to another stage.")
+        self._check_further(data)
         stage, item_set = data.get("stage"), data.get("item_set")
         if stage and item_set and not is_asked_in(item_set, stage):
             self.add_error(
@@ -103,16 +113,47 @@ class ReportForm(forms.Form):
             self.add_error("primary_run", "Choose one of the runs that are compared.")
         return data
 
+    def _check_further(self, data: dict[str, Any]) -> None:
+        """A score of another type of field is refused here, beside its boxes."""
+        if not data.get("further_scorers") or not data.get("stage") or not data.get("field"):
+            return
+        try:
+            fitting = selectable_scorers(deciding_field(stage=data["stage"], name=data["field"]))
+        except ReportNotPossible as refusal:
+            self.add_error("comparison", str(refusal))
+            return
+        if wrong := [measure_words(name) for name in data["further_scorers"] if name not in fitting]:
+            self.add_error("further_scorers", f"Does not fit answers to this field: {', '.join(wrong)}.")
 
-def comparisons(project: Project) -> list[tuple[str, str]]:
-    """Every deciding field of every stage with each scorer that fits it."""
-    found = []
+
+def comparisons(project: Project) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Every deciding field of every stage with each scorer that fits it, grouped by field; published rules last."""
+    return [
+        (
+            f"{title}: {spec.caption}",
+            [
+                (f"{stage}:{spec.name}:{scorer}", f"{spec.caption} ({measure_words(scorer)})")
+                for scorer in selectable_scorers(spec)
+            ],
+        )
+        for stage, title, spec in _deciding_fields(project)
+        if scorers_for(spec)
+    ]
+
+
+def further_scores(project: Project) -> list[tuple[str, str]]:
+    """The scorers that some field of the project takes and that its reports do not hold anyway."""
+    specs = [spec for _, _, spec in _deciding_fields(project)]
+    names = dict.fromkeys(name for spec in specs for name in selectable_scorers(spec)[len(scorers_for(spec)) :])
+    return [(name, measure_words(name)) for name in names]
+
+
+def _deciding_fields(project: Project) -> list[tuple[int, str, FieldSpec]]:
+    """(stage, its title, field) of the current forms."""
     current = project.stages.filter(versions__is_current=True).order_by("position", "pk")
-    for stage, title, fields in current.values_list("pk", "title", "versions__fields"):
-        for spec in fields_from_json(fields):
-            if spec.decides:
-                found += [
-                    (f"{stage}:{spec.name}:{scorer}", f"{title}: {spec.caption} ({measure_words(scorer)})")
-                    for scorer in scorers_for(spec)
-                ]
-    return found
+    return [
+        (stage, title, spec)
+        for stage, title, fields in current.values_list("pk", "title", "versions__fields")
+        for spec in fields_from_json(fields)
+        if spec.decides
+    ]

@@ -22,6 +22,9 @@ NewReportInput = input_of(
     stage=serializers.SlugField(**SLUG),
     field=serializers.CharField(max_length=60, help_text="The field that is compared; it must decide."),
     primary_scorer=serializers.CharField(max_length=40, help_text="Such as label_accuracy; others stand beside it."),
+    further_scorers=serializers.ListField(
+        child=serializers.CharField(max_length=40), default=list, help_text="Such as rouge_l, or a published rule."
+    ),
 )
 
 

@@ -328,6 +328,23 @@ class Migration(migrations.Migration):
                 ("title", models.CharField(max_length=120)),
                 ("field", models.CharField(help_text="The decisive field that is compared.", max_length=60)),
                 ("primary_scorer", models.CharField(max_length=40)),
+                (
+                    "further_scorers",
+                    models.JSONField(blank=True, default=list, help_text="Beside the main one and the defaults."),
+                ),
+                (
+                    "every_run_is_primary",
+                    models.BooleanField(
+                        default=False, help_text="The family named before results: the mean person against each run."
+                    ),
+                ),
+                (
+                    "n_scored",
+                    models.PositiveIntegerField(
+                        default=0, help_text="Pairs of answer and gold, while it is being made."
+                    ),
+                ),
+                ("n_to_score", models.PositiveIntegerField(default=0)),
                 ("seed", models.BigIntegerField(default=0)),
                 ("n_resamples", models.PositiveIntegerField(default=2000)),
                 ("level", models.FloatField(default=0.95)),

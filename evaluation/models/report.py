@@ -14,6 +14,7 @@ class Report(BackgroundWork):
     runs = models.ManyToManyField("evaluation.Run", related_name="reports", blank=True)
     field = models.CharField(max_length=60, help_text="The decisive field that is compared.")
     primary_scorer = models.CharField(max_length=40)
+    further_scorers = models.JSONField(default=list, blank=True, help_text="Beside the main one and the defaults.")
     primary_run = models.ForeignKey(
         "evaluation.Run",
         on_delete=models.PROTECT,
@@ -22,6 +23,11 @@ class Report(BackgroundWork):
         related_name="+",
         help_text="The comparison named before results are shown.",
     )
+    every_run_is_primary = models.BooleanField(
+        default=False, help_text="The family named before results: the mean person against each run."
+    )
+    n_scored = models.PositiveIntegerField(default=0, help_text="Pairs of answer and gold, while it is being made.")
+    n_to_score = models.PositiveIntegerField(default=0)
     seed = models.BigIntegerField(default=0)
     n_resamples = models.PositiveIntegerField(default=2000)
     level = models.FloatField(default=0.95)

@@ -48,7 +48,9 @@ class Comparison:
 
     roots: shape (n_items,), what is resampled together. gold_classes: shape (n_items,), the code of the one gold label
     among `classes`, -1 where there is none or are several; None for a field that is not a choice. classes: the keys of
-    the declared options. keys: the key of each label code. strata: for each item its [name, value] pairs.
+    the declared options, or points of a scale, in their order. keys: the key of each label code. strata: for each item
+    its [name, value] pairs. level: what the labels are to each other: nominal, ordinal, interval or ratio. values: the
+    number that each key stands for, where keys are numbers. later: the answers of later rounds, None without any.
     """
 
     roots: Ints
@@ -59,6 +61,9 @@ class Comparison:
     strata: Sequence[Sequence[Sequence[str]]]
     people: Side
     runs: Sequence[RunSide]
+    level: str = "nominal"
+    values: Sequence[float] | None = None
+    later: Side | None = None
 
     @property
     def n_items(self) -> int:
@@ -85,4 +90,7 @@ class Comparison:
             strata=[pairs for pairs, kept in zip(self.strata, items, strict=True) if kept],
             people=Side(**cut(self.people)),  # type: ignore[arg-type]
             runs=[RunSide(**cut(run), run=run.run, name=run.name) for run in self.runs],  # type: ignore[arg-type]
+            level=self.level,
+            values=self.values,
+            later=None if self.later is None else Side(**cut(self.later)),  # type: ignore[arg-type]
         )

@@ -29,6 +29,7 @@ from evaluation.stats import (
     majority_votes,
     mean_person,
     mean_person_difference,
+    permutation_test,
     vote_of_k,
 )
 
@@ -41,12 +42,13 @@ NO_STRATUM = "(none)"
 class Figure:
     """One number with its circumstances.
 
-    section: accuracy, difference, leave_one_out, agreement, votes, outcomes, person, breakdown. row: whose number it
+    section: accuracy, difference, leave_one_out, agreement, votes, outcomes, person, breakdown; vote_difference,
+    run_difference, planning. row: whose number it
     is. measure: a scorer, a coefficient, an outcome. denominator: "all" (an answer that is missing counts as not
     right) or "answered". value: a proportion, a difference of proportions or a coefficient, None when undefined for
     the reason in `undefined`. count: of `n`, for shares of countable things. n: what was averaged (answers, or items
     for coefficients and votes). n_left_out: what could have been counted there and was not. sd: over people, or over
-    repeats.
+    repeats. p: of the permutation test of a difference; p_adjusted: by `adjustment`, with n_family of them together.
     """
 
     section: str
@@ -75,6 +77,10 @@ class Figure:
     run: int | None = None
     is_primary: bool = False
     is_exploratory: bool = False
+    p: float | None = None
+    p_adjusted: float | None = None
+    adjustment: str = ""
+    n_family: int | None = None
     note: str = ""
 
     def to_json(self) -> dict[str, Any]:
@@ -111,9 +117,14 @@ def all_figures(
     primary_scorer: str,
     primary_run: int | None,
     bootstrap: Bootstrap,
+    every_run_is_primary: bool = False,
     progress: Callable[[], None] = lambda: None,
 ) -> list[Figure]:
-    """Every figure of a report, in the order of its sections. progress: called between the longer steps."""
+    """The figures of a report, in the order of its sections; differences.py adds those beyond the named comparisons.
+
+    every_run_is_primary: the mean person against each run is one family, not only against primary_run.
+    progress: called between the longer steps.
+    """
     found: list[Figure] = []
     for scorer in scorers:
         found += accuracy_figures(comparison, scorer=scorer, bootstrap=bootstrap)
@@ -123,8 +134,9 @@ def all_figures(
         progress()
     for scorer in scorers:
         for figure in difference_figures(comparison, scorer=scorer, bootstrap=bootstrap):
-            is_primary = scorer == primary_scorer and figure.run == primary_run and figure.denominator == "all"
-            found.append(replace(figure, is_primary=is_primary and primary_run is not None))
+            is_named = every_run_is_primary or (primary_run is not None and figure.run == primary_run)
+            is_primary = is_named and scorer == primary_scorer and figure.denominator == "all"
+            found.append(replace(figure, is_primary=is_primary))
         progress()
     found += leave_one_out_figures(comparison, bootstrap=bootstrap)
     found += agreement_figures(comparison, bootstrap=bootstrap)
@@ -200,6 +212,10 @@ def difference_figures(comparison: Comparison, *, scorer: str, bootstrap: Bootst
         ):
             estimate = mean_person_difference(persons, model, roots=comparison.roots, bootstrap=bootstrap)
             figure = _from_estimate("difference", run_row(run), scorer, _negated(estimate), denominator=denominator)
+            # The means of an item are compared: the test is about items, whoever answered them.
+            if denominator == "all":
+                test = permutation_test(model, persons, roots=comparison.roots, bootstrap=bootstrap)
+                figure = replace(figure, p=test.p)
             found.append(figure)
     return found
 
@@ -399,7 +415,7 @@ def _from_estimate(section: str, row: Row, measure: str, estimate: Estimate, *, 
         n_roots=estimate.n_roots,
         undefined=estimate.undefined,
         note=estimate.note,
-        **_interval(estimate.interval),
+        **interval_columns(estimate.interval),
     )
 
 
@@ -417,7 +433,7 @@ def _from_coefficient(row: Row, coefficient: Coefficient) -> Figure:
         n_roots=coefficient.n_roots,
         undefined=coefficient.undefined,
         note=coefficient.note,
-        **_interval(coefficient.interval),
+        **interval_columns(coefficient.interval),
     )
 
 
@@ -436,7 +452,8 @@ def _share(section: str, row: Row, measure: str, count: int, total: int) -> Figu
     )
 
 
-def _interval(interval: Interval | None) -> dict[str, Any]:
+def interval_columns(interval: Interval | None) -> dict[str, Any]:
+    """What a figure takes from its interval."""
     if interval is None:
         return {}
     return {

@@ -18,7 +18,7 @@ from evaluation.models import Report, Run
 from evaluation.scorers import get_scorer
 
 VERSION = 1
-_LIBRARIES = ("Django", "numpy", "scipy", "altair", "vl-convert-python")
+_LIBRARIES = ("Django", "numpy", "scipy", "nltk", "rapidfuzz", "sacrebleu", "altair", "vl-convert-python")
 
 
 def build_manifest(
@@ -82,8 +82,13 @@ def build_manifest(
         "runs": [_run(run, model) for run, model in zip(runs, models, strict=True)],
         "shown": shown,
         "exclusions": _exclusions(report),
-        "primary": {"scorer": report.primary_scorer, "run": report.primary_run_id},
+        "primary": {
+            "scorer": report.primary_scorer,
+            "run": report.primary_run_id,
+            "every_run": report.every_run_is_primary,
+        },
         "scorers": {name: get_scorer(name).version for name in scorers},
+        "scorer_parameters": {name: dict(get_scorer(name).parameters) for name in scorers},
         "answer_key_version": KEY_VERSION,
         "resampling": {
             "method": "percentile bootstrap over roots",

@@ -18,6 +18,8 @@ def report_markdown(
         "title": title,
         "manifest": manifest,
         "main": tables.main_table(figures, scorers=list(manifest["scorers"]), primary_scorer=primary_scorer),
+        "comparisons": tables.comparisons_table(figures),
+        "planning": tables.planning(figures),
         "leave_one_out": tables.leave_one_out_table(figures),
         "agreement": tables.agreement_table(figures),
         "votes": tables.votes_table(figures),

@@ -44,6 +44,44 @@ def main_table(figures: Figures, *, scorers: Sequence[str], primary_scorer: str)
     return {"measures": [words.measure_words(measure) for measure in measures], "rows": rows}
 
 
+def comparisons_table(figures: Figures) -> list[dict[str, Any]]:
+    """[{label, what, figure, is_primary}] of every difference with a p-value: the family named before comes first."""
+    what = {
+        "difference": "mean person",
+        "vote_difference": "vote against vote",
+        "run_difference": "model against model",
+    }
+    rows = [
+        {
+            "label": figure["label"],
+            "what": what[figure["section"]],
+            "measure": words.measure_words(figure["measure"]),
+            "figure": figure,
+            "is_primary": figure["is_primary"],
+        }
+        for figure in figures
+        # Reports that were frozen before p-values were computed have none.
+        if figure["section"] in what and figure.get("p") is not None
+    ]
+    return sorted(rows, key=lambda row: not row["is_primary"])
+
+
+def planning(figures: Figures) -> dict[str, Any] | None:
+    """{run, n_items, n_roots, design_effect, detectable, needed}: this report as a pilot; None if it says nothing."""
+    found = _select(figures, section="planning")
+    detectable = _one(_select(found, measure="detectable_difference"))
+    if detectable is None:
+        return None
+    return {
+        "run": detectable["label"],
+        "n_items": detectable["n_items"],
+        "n_roots": detectable["n_roots"],
+        "design_effect": _one(_select(found, measure="design_effect")),
+        "detectable": detectable,
+        "needed": _select(found, measure="items_needed"),
+    }
+
+
 def leave_one_out_table(figures: Figures) -> list[dict[str, Any]]:
     """[{label, who, value, difference}]: one person, then each run, against the vote of the same others."""
     rows = []

@@ -1,8 +1,8 @@
 """Scores many pairs, the slow ones in several child processes.
 
 Children of our own instead of a pool of the standard library's, because Celery's worker processes may not have any.
-They get no environment, so no keys. A scorer bounds its own time; a child that ends or falls silent all the same ends the
-scoring with a reason instead of a hang.
+They get no environment, so no keys. A scorer bounds its own time; a child that ends or falls silent all the same ends
+the scoring with a reason instead of a hang.
 """
 
 import json

@@ -23,7 +23,7 @@ from annotate.services.background import beat, cancel_work, claim_work, end_work
 from annotate.services.files import store_file
 from config.bells import ring
 from evaluation.models import Report, Run
-from evaluation.scorers import SCORERS, Takes
+from evaluation.scorers import SCORERS, ScorerUnavailable, Takes
 
 # Making it: read, score, figures, chart, files.
 N_STEPS = 5
@@ -54,19 +54,25 @@ def create_report(
     field: str,
     primary_scorer: str,
     primary_run: Run | None,
+    further_scorers: Sequence[str] = (),
+    every_run_is_primary: bool = False,
     seed: int = 0,
     n_resamples: int = 2000,
     level: float = 0.95,
 ) -> Report:
     """Name a comparison before its results are seen, and have it made.
 
+    every_run_is_primary: the family is the mean person against each run, not against primary_run alone.
     Raises ReportNotPossible for rows of another project, a field that decides nothing, a scorer that does not fit the
-    field, or a primary run that is not compared.
+    field or cannot be used here, or a primary run that is not compared.
     """
     spec = deciding_field(stage=stage, name=field)
+    if not scorers_for(spec):
+        raise ReportNotPossible(f"No score fits answers to the field {field} ({spec.type}).")
     _check_inputs(project=project, stage=stage, item_set=item_set, runs=runs, primary_run=primary_run)
-    if primary_scorer not in selectable_scorers(spec):
-        raise ReportNotPossible(f"The scorer {primary_scorer} does not fit the field {field}.")
+    for scorer in (primary_scorer, *further_scorers):
+        if scorer not in selectable_scorers(spec):
+            raise ReportNotPossible(f"The scorer {scorer} does not fit the field {field}, or is not installed.")
     report = Report.objects.create(
         project=project,
         title=title,
@@ -74,7 +80,9 @@ def create_report(
         item_set=item_set,
         field=field,
         primary_scorer=primary_scorer,
+        further_scorers=list(further_scorers),
         primary_run=primary_run,
+        every_run_is_primary=every_run_is_primary,
         seed=seed,
         n_resamples=n_resamples,
         level=level,
@@ -89,6 +97,8 @@ def create_report(
         project_id=project.pk,
         runs=[run.pk for run in runs],
         primary_run=primary_run.pk if primary_run else None,
+        every_run_is_primary=every_run_is_primary,
+        scorers=[primary_scorer, *further_scorers],
     )
     _ring_when_stored(report)
     return report
@@ -177,9 +187,11 @@ def _make(report: Report) -> _Made:
     """Read, score, compute, draw, write. Raises WorkTaken as soon as a beat finds the claim gone."""
     # Imported here: the web server, which only shows reports, never pays for NumPy.
     from evaluation.matrices import compare, read_models, read_people, read_units
+    from evaluation.reports import differences
     from evaluation.reports.figures import all_figures
     from evaluation.reports.frozen import freeze
     from evaluation.reports.manifest import build_manifest
+    from evaluation.scorers.spread import ScoringFailed
     from evaluation.services.scoring import score_answers
     from evaluation.stats import Bootstrap
 
@@ -187,7 +199,7 @@ def _make(report: Report) -> _Made:
     spec = deciding_field(stage=report.stage, name=report.field)
     chosen = report.runs.select_related("endpoint", "stage_version", "exemplar_set").order_by("pk")
     runs = list(chosen)
-    scorers = [report.primary_scorer, *(name for name in scorers_for(spec) if name != report.primary_scorer)]
+    scorers = list(dict.fromkeys([report.primary_scorer, *scorers_for(spec), *report.further_scorers]))
 
     units = read_units(item_set=report.item_set, field=report.field)
     if not len(units):
@@ -195,17 +207,34 @@ def _make(report: Report) -> _Made:
     people = read_people(stage=report.stage, item_set=report.item_set, units=units, field=report.field)
     models = read_models(runs=runs, item_set=report.item_set, units=units, field=report.field)
     beat(report, n_done=1)
-    scores = score_answers(field=report.field, scorers=scorers, units=units, people=people, runs=models)
+    try:
+        scores = score_answers(
+            field=report.field,
+            scorers=scorers,
+            units=units,
+            people=people,
+            runs=models,
+            progress=partial(_beat_while_scoring, report),
+        )
+    except (ScorerUnavailable, ScoringFailed) as problem:
+        raise ReportNotPossible(str(problem)) from problem
     beat(report, n_done=2)
     comparison = compare(units=units, people=people, runs=models, scores=scores, spec=spec)
+    bootstrap = Bootstrap(seed=report.seed, n_resamples=report.n_resamples, level=report.level)
     found = all_figures(
         comparison,
         scorers=scorers,
         primary_scorer=report.primary_scorer,
         primary_run=report.primary_run_id,
-        bootstrap=Bootstrap(seed=report.seed, n_resamples=report.n_resamples, level=report.level),
+        bootstrap=bootstrap,
+        every_run_is_primary=report.every_run_is_primary,
         progress=partial(beat, report),
     )
+    named = {"scorer": report.primary_scorer, "bootstrap": bootstrap}
+    found += differences.vote_difference_figures(comparison, **named)
+    found += differences.run_difference_figures(comparison, **named)
+    found += differences.planning_figures(comparison, scorer=report.primary_scorer, run=report.primary_run_id)
+    found = differences.adjust_together(found)
     figures = [figure.to_json() for figure in found]
     matrices = freeze(units=units, people=people, runs=models, scores=scores, keys=comparison.keys)
     manifest = build_manifest(
@@ -227,6 +256,12 @@ def _make(report: Report) -> _Made:
     rows = list(answer_rows(units=units, people=people, runs=models, scores=scores, is_sample=report.project.is_sample))
     contents |= _both_forms("answers", rows)
     return _Made(frozen_at, manifest, matrices, figures, contents)
+
+
+def _beat_while_scoring(report: Report, n_scored: int, n_to_score: int) -> None:
+    """Tell how many pairs are scored, and stop the scoring if the claim is gone (WorkTaken)."""
+    beat(report)
+    Report.objects.filter(pk=report.pk, claim_token=report.claim_token).update(n_scored=n_scored, n_to_score=n_to_score)
 
 
 def _drawings(report: Report, figures: Sequence[Mapping[str, Any]]) -> dict[str, bytes]:

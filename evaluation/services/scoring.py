@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from itertools import chain
 from typing import NamedTuple
 
 from evaluation.matrices import ModelRun, People, Scores, Units
@@ -55,7 +56,11 @@ def score_answers(
     progress: told how many pairs are scored, and how many there are to score, over all scorers that have been met.
     """
     answers = [
-        *_scorable("annotation_id", units, ((row.annotation, row.unit, row.value) for row in people.asked())),
+        *_scorable(
+            "annotation_id",
+            units,
+            ((row.annotation, row.unit, row.value) for row in chain(people.asked(), people.later())),
+        ),
         *_scorable(
             "prediction_id",
             units,

@@ -145,6 +145,8 @@ def _results(row: Report) -> dict[str, Any]:
         "manifest": manifest,
         "main": main,
         "first": first,
+        "comparisons": tables.comparisons_table(figures),
+        "planning": tables.planning(figures),
         "leave_one_out": tables.leave_one_out_table(figures),
         "agreement": tables.agreement_table(figures),
         "votes": tables.votes_table(figures),

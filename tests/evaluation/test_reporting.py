@@ -213,7 +213,7 @@ def test_the_manifest_says_what_went_in():
     }
     assert manifest["scorers"] == {"label_accuracy": 1}
     assert [run["name"] for run in manifest["runs"]] == ["Model A", "Model B"]
-    assert manifest["primary"] == {"scorer": "label_accuracy", "run": study.runs[1].pk}
+    assert manifest["primary"] == {"scorer": "label_accuracy", "run": study.runs[1].pk, "every_run": False}
     assert manifest["shown"]["is_same"] is True
     assert manifest["is_sample"] is False
 

@@ -30,6 +30,8 @@ class Command(BaseCommand):
         parser.add_argument("--primary-run", help="the run of the primary comparison; none if left out")
         parser.add_argument("--field", help="a field that decides; the stage's first if left out")
         parser.add_argument("--scorer", help="the main score; the field's default if left out")
+        parser.add_argument("--also", action="append", default=[], help="a further score by name, repeatable")
+        parser.add_argument("--every-run", action="store_true", help="every run is a primary comparison (Holm)")
         parser.add_argument("--seed", type=int, default=1)
         parser.add_argument("--resamples", type=int, default=2000)
         parser.add_argument("--wait", type=int, default=600, help="seconds, where a worker has taken the report first")
@@ -70,8 +72,10 @@ def _create(
         item_set=item_set,
         runs=runs,
         field=spec.name,
-        primary_scorer=options["scorer"] or reporting.scorers_for(spec)[0],
+        primary_scorer=options["scorer"] or next(iter(reporting.scorers_for(spec)), ""),
         primary_run=_one([run for run in runs if run.name == primary], f"run {primary}") if primary else None,
+        further_scorers=options["also"],
+        every_run_is_primary=options["every_run"],
         seed=options["seed"],
         n_resamples=options["resamples"],
     )
