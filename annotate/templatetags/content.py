@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 from django import template
+from django.template.loader import render_to_string
+from django.utils.safestring import SafeString
+
+from annotate.answers import FieldSpec
 
 register = template.Library()
 
@@ -37,6 +42,30 @@ def kind_of(value: object, depth: int = 0) -> str:
 def pairs(value: dict[str, Any] | list[list[Any]]) -> Iterator[tuple[str, Any]]:
     """The (key, value) pairs of an object or of a list of pairs, in their own order."""
     yield from value.items() if isinstance(value, dict) else ((key, inner) for key, inner in value)
+
+
+@register.simple_tag
+def answer_field(field: Mapping[str, Any], item: Mapping[str, Any]) -> SafeString:
+    """A field of the form beside an item: annotate/fields/TYPE.html, with field {spec, value, error, name} and item.
+
+    An empty one looks the same beside every item of a language and is made once: the next item comes with empty fields.
+    """
+    spec, value, language = field["spec"], field["value"], item["language"]
+    if value in (None, "", []) and not field["error"] and not spec.columns_from:
+        return _empty_field(spec, repr(value), language)
+    return _field(field, language)
+
+
+@lru_cache(maxsize=1_024)
+def _empty_field(spec: FieldSpec, value: str, language: str) -> SafeString:
+    values: dict[str, Any] = {"None": None, "''": "", "[]": []}
+    return _field({"spec": spec, "value": values[value], "error": "", "name": spec.name}, language)
+
+
+def _field(field: Mapping[str, Any], language: str) -> SafeString:
+    return render_to_string(
+        f"annotate/fields/{field['spec'].type}.html", {"field": field, "item": {"language": language}}
+    )
 
 
 @register.filter
