@@ -17,7 +17,17 @@ from evaluation.reports.figures import FIGURE_COLUMNS
 from evaluation.services import reporting
 from tests.evaluation.recompute import recompute
 from tests.evaluation.studies import LABELS, make_study
-from tests.factories import make_annotation, make_annotator, make_item, make_item_set, make_stage
+from tests.factories import (
+    make_annotation,
+    make_annotator,
+    make_item,
+    make_item_set,
+    make_prediction,
+    make_project,
+    make_run,
+    make_stage,
+    make_stage_item,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -43,6 +53,8 @@ def figure_of(report, **where):
         ("label", 1, 3, ["label_accuracy"], LABELS),
         ("label", 3, 2, ["label_accuracy"], LABELS),
         ("label", 1, 12, ["label_accuracy"], LABELS),
+        ("ordered", 1, 2, ["label_accuracy"], LABELS),
+        ("ordered", 1, 3, ["label_accuracy"], LABELS),
         ("text", 2, 3, ["exact_match", "token_f1"], []),
     ],
 )
@@ -52,7 +64,7 @@ def test_every_figure_can_be_recomputed_from_the_reports_own_answers(
     report = make_study(n_people=n_people, form=form, repeats=repeats).made_report()
     path = tmp_path / "answers.csv"
     path.write_bytes(content(report, "answers.csv"))
-    again = recompute(path, scorers=scorers, labels=labels)
+    again = recompute(path, scorers=scorers, labels=labels, is_ordered=form == "ordered")
     ours = {
         (row["section"], row["row"], row["measure"], row["denominator"]): row["value"]
         for row in rows_of(report, "figures.csv")
@@ -413,3 +425,73 @@ def test_an_event_says_who_asked_for_which_report():
     event = study.project.event_set.get(verb="report.created")
     assert (event.subject_id, event.actor) == (report.pk, study.admin.pseudonym)
     assert event.detail["primary_run"] == study.runs[1].pk
+
+
+def test_a_chosen_score_stands_beside_the_usual_ones_with_its_parameters():
+    study = make_study(n_items=8, form="text", n_runs=1)
+    report = study.made_report(further_scorers=["rouge_l", "temptabqa_f1"])
+    assert report.state == Report.State.DONE, report.error
+    assert list(report.manifest["scorers"]) == ["exact_match", "token_f1", "rouge_l", "temptabqa_f1"]
+    assert report.manifest["scorer_parameters"]["rouge_l"]["stemmer"] is False
+    measured = {figure["measure"] for figure in report.figures if figure["section"] == "accuracy"}
+    assert {"rouge_l", "temptabqa_f1"} <= measured
+    assert 0 < report.n_scored == report.n_to_score
+
+
+@pytest.mark.parametrize("scorer", ["cell_f1", "label_accuracy", "no_such_scorer"])
+def test_a_score_that_does_not_fit_the_field_is_refused(scorer):
+    study = make_study(n_items=4, form="text", n_runs=1)
+    for choice in ({"primary_scorer": scorer}, {"further_scorers": [scorer]}):
+        with pytest.raises(reporting.ReportNotPossible, match="does not fit the field answer"):
+            study.report(**choice)
+    assert not Report.objects.exists()
+
+
+def test_every_run_can_be_one_family_and_the_rest_is_exploratory():
+    study = make_study()
+    report = study.made_report(every_run_is_primary=True)
+    tested = [figure for figure in report.figures if figure["p"] is not None]
+    named = [figure for figure in tested if figure["is_primary"]]
+    assert [figure["run"] for figure in named] == [run.pk for run in study.runs]
+    assert {(figure["adjustment"], figure["n_family"]) for figure in named} == {("holm", 2)}
+    others = [figure for figure in tested if not figure["is_primary"]]
+    # Two votes against votes and one pair of runs.
+    assert {(figure["adjustment"], figure["n_family"]) for figure in others} == {("benjamini_hochberg", 3)}
+    assert all(figure["is_exploratory"] and figure["p_adjusted"] >= figure["p"] for figure in others)
+
+
+def test_tables_of_people_and_models_are_scored_cell_by_cell():
+    fields = [{"name": "rows", "type": "table", "caption": "Which cities?", "columns": ["city", "people"]}]
+    stage = make_stage(make_project(), overlap=1, form=fields)
+    gold = {"columns": ["city", "people"], "rows": [["Oslo", "700000"], ["Bergen", "290000"]]}
+    item = make_item(stage.project, gold={"rows": [gold]})
+    item_set = make_item_set(stage.project, [item])
+    run = make_run(stage, item_set)
+    make_annotation(make_stage_item(stage, item), make_annotator(), {"rows": gold})
+    make_prediction(run, item, {"rows": gold | {"rows": [["Oslo", "0.7M"]]}})
+    report = reporting.create_report(
+        project=stage.project,
+        by=None,
+        title="Cities",
+        stage=stage,
+        item_set=item_set,
+        runs=[run],
+        field="rows",
+        primary_scorer="tuple_fraction",
+        primary_run=run,
+        further_scorers=["galois_cell_f1"],
+        n_resamples=200,
+    )
+    reporting.make_report(report_id=report.pk)
+    report.refresh_from_db()
+    assert report.state == Report.State.DONE, report.error
+    accuracy = {
+        (figure["row"], figure["measure"]): figure["value"]
+        for figure in report.figures
+        if figure["section"] == "accuracy" and figure["denominator"] == "all"
+    }
+    # The person has both rows; the model one of two: cells 2 of 4, so P 1, R 1/2, F1 2/3.
+    assert accuracy["people_mean", "tuple_fraction"] == accuracy["people_mean", "cell_f1"] == 1
+    assert accuracy[f"run_{run.pk}", "tuple_fraction"] == 0.5
+    assert accuracy[f"run_{run.pk}", "cell_f1"] == pytest.approx(2 / 3)
+    assert accuracy[f"run_{run.pk}", "tuple_similarity"] == 0.5

@@ -1,10 +1,14 @@
 """Scores: one path for everybody, written once."""
 
+from dataclasses import replace
+
 import pytest
 
 from annotate.models import Gold
 from evaluation.matrices import read_models, read_people, read_units
 from evaluation.models import Score
+from evaluation.scorers import SCORERS, get_scorer
+from evaluation.scorers import Score as Scored
 from evaluation.services.scoring import score_answers, score_of
 from tests.factories import (
     SHORT_ANSWER,
@@ -114,3 +118,42 @@ def test_scoring_takes_the_same_number_of_queries_for_any_number_of_answers(n_pe
     models = read_models(runs=[run], item_set=run.item_set, units=units, field="answer")
     with django_assert_num_queries(4):  # for people and for models: what is stored, and what is missing
         score_answers(field="answer", scorers=["exact_match"], units=units, people=people, runs=models)
+
+
+def test_equal_answers_to_equal_gold_are_scored_once_whoever_gave_them(study, monkeypatch):
+    stage, items, stage_items, run = study
+    asked = []
+    counted = replace(get_scorer("token_f1"), function=lambda answer, gold: asked.append(answer) or Scored(0.5, "seen"))
+    monkeypatch.setitem(SCORERS, "token_f1", counted)
+    for stage_item, item in zip(stage_items, items, strict=True):
+        make_annotation(stage_item, make_annotator(), {"answer": "two"})
+        make_prediction(run, item, {"answer": "two"}, position=items.index(item))
+    score(stage, run, ["token_f1"])
+    # Two people and two predictions, one answer, one gold label.
+    assert asked == ["two"]
+    assert set(Score.objects.values_list("value", "note")) == {(0.5, "seen")}
+    assert Score.objects.count() == 4
+    # A later person's equal answer takes what is stored, with its note.
+    make_annotation(stage_items[0], make_annotator(), {"answer": "two"})
+    score(stage, run, ["token_f1"])
+    assert asked == ["two"]
+    assert Score.objects.filter(note="seen").count() == 5
+
+
+def test_the_progress_counts_pairs_over_all_scorers(study):
+    stage, items, stage_items, run = study
+    make_annotation(stage_items[0], make_annotator(), {"answer": "two"})
+    make_prediction(run, items[0], {"answer": "three"})
+    told = []
+    units = read_units(item_set=run.item_set, field="answer")
+    people = read_people(stage=stage, item_set=run.item_set, units=units, field="answer")
+    models = read_models(runs=[run], item_set=run.item_set, units=units, field="answer")
+    score_answers(
+        field="answer",
+        scorers=["exact_match", "token_f1"],
+        units=units,
+        people=people,
+        runs=models,
+        progress=lambda n, of: told.append((n, of)),
+    )
+    assert told == [(0, 2), (2, 4)]
