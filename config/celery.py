@@ -14,6 +14,8 @@ from celery.signals import setup_logging
 from kombu.transport import TRANSPORT_ALIASES
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+# Django's checks load every page and the API, which no worker needs; `manage check` is for that.
+os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
 TRANSPORT_ALIASES["goldpanel"] = "config.broker:Transport"
 
 app = Celery("goldpanel")

@@ -6,6 +6,7 @@ import argparse
 import os
 import signal
 import socket
+import subprocess
 import sys
 import tempfile
 import time
@@ -83,11 +84,8 @@ def _run_demo(options: argparse.Namespace) -> int:
     address = f"http://127.0.0.1:{port}"
     log_folder = values["GOLDPANEL_DATA"] / "log"
     with _ended_by_signals(), Processes(os.environ, log_folder) as processes:
-        _set_up_django()
-        _migrate_if_needed()
-        from django.core.management import call_command
-
-        call_command("demo_setup", base_url=address)
+        if code := _first("demo_setup", "--base-url", address):
+            return code
         processes.start("web", web_command(values))
         processes.start("worker", worker_command(values["GOLDPANEL_WORKER_PROCESSES"]))
         processes.start("scheduler", scheduler_command())
@@ -137,12 +135,8 @@ def serve(arguments: list[str]) -> int:
 def _serve(values: Mapping[str, Any], *, web_only: bool) -> int:
     _refuse_taken_port(values["GOLDPANEL_HOST"], values["GOLDPANEL_PORT"])
     with _ended_by_signals(), Processes(os.environ) as processes:
-        _set_up_django()
-        _migrate_if_needed()
-        if values["GOLDPANEL_MODE"] == "production":
-            from django.core.management import call_command
-
-            call_command("collectstatic", interactive=False, verbosity=0)
+        if code := _first("prepare"):
+            return code
         processes.start("web", web_command(values))
         if not web_only:
             processes.start("worker", worker_command(values["GOLDPANEL_WORKER_PROCESSES"]))
@@ -258,23 +252,12 @@ def _load_env() -> None:
         load_env_file(PROJECT / name)
 
 
-def _set_up_django() -> None:
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-    import django
+def _first(*command: str) -> int:
+    """Run a command to its end before the servers start; its exit code.
 
-    django.setup()
-
-
-def _migrate_if_needed() -> None:
-    """Planning takes a few queries; `migrate` itself goes through every model's permissions each time."""
-    from django.core.management import call_command
-    from django.db import connections
-
-    from config.health import missing_migrations
-
-    if missing_migrations():
-        call_command("migrate", interactive=False, verbosity=0)
-    connections.close_all()
+    In a process of its own: what watches the others for months then needs neither Django nor the applications.
+    """
+    return subprocess.run([*MANAGE, *command], cwd=PROJECT, env=os.environ, check=False).returncode
 
 
 @contextmanager

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django.conf import settings
+from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from annotate.exceptions import GoldpanelError
@@ -14,11 +15,13 @@ from evaluation.services.demo import set_up_demo
 
 class Command(BaseCommand):
     help = "Make the sample project with its people, items and baselines, or what is missing of it."
+    requires_system_checks: ClassVar[list[str]] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--base-url", default="http://127.0.0.1:8000", help="the address that is printed")
 
     def handle(self, *, base_url: str, **options: Any) -> None:
+        call_command("prepare")
         try:
             found = set_up_demo(folder=settings.DATA)
         except GoldpanelError as problem:
