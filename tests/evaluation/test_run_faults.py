@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import time
 from collections import Counter
@@ -14,7 +15,7 @@ from django.urls import reverse
 
 from annotate.models import Person, Stage
 from config.bells import ring
-from evaluation.models import Call, Prediction, Run
+from evaluation.models import Call, EndpointShare, Prediction, Run, Trial
 from evaluation.services import running
 from evaluation.tasks import answer_chunk
 from tests.factories import make_endpoint, make_item, make_item_set, make_member, make_project, make_stage
@@ -57,7 +58,7 @@ def admin(stage: Stage) -> Person:
 def draft(stage: Stage, admin: Person, server: Running) -> Callable[..., Run]:
     """draft(n, name): a run on n new items that has not started."""
 
-    def make(n: int, name: str = "run", *, in_flight: int = 4, timeout: int = 20) -> Run:
+    def make(n: int, name: str = "run", *, in_flight: int = 4, timeout: int = 20, **limits: int) -> Run:
         endpoint = make_endpoint(
             stage.project,
             provider="openai",
@@ -65,6 +66,7 @@ def draft(stage: Stage, admin: Person, server: Running) -> Callable[..., Run]:
             base_url=server.base_url,
             max_in_flight=in_flight,
             timeout_seconds=timeout,
+            **limits,
         )
         items = [make_item(stage.project, [["question", f"Is {name} {k} true?"]]) for k in range(n)]
         return running.create_run(
@@ -223,3 +225,82 @@ def test_an_endpoint_that_refuses_us_stops_the_run_and_costs_no_item(started, se
     assert outcomes(refused) == {"pending": 30}
     # At most what was in flight when the first refusal came.
     assert 1 <= len(server.calls()) <= 4
+
+
+def test_two_workers_together_keep_to_the_limits_of_an_endpoint(started, server, draft, admin):
+    # 1,200 requests a minute are 20 a second, and of 60 tokens each no more than 72,000 tokens.
+    server.play(text="Yes", latency_ms=250, usage=[50, 10])
+    limits = {"requests_per_minute": 1200, "tokens_per_minute": 72_000}
+    run = running.start_run(run=draft(260, in_flight=6, **limits), by=admin)
+    started.scheduler()
+    started.worker()
+    started.worker()
+    assert wait_until(lambda: EndpointShare.objects.filter(places__gt=0).count() == 2)
+    assert ends(run)
+    assert outcomes(run) == {"answered": 260}
+    calls = sorted(server.calls(), key=lambda call: call["arrived"])
+    assert len(calls) == 260
+    # As the server counted them: never more than six at once, whoever sent them.
+    assert max(sum(one["arrived"] <= call["arrived"] < one["finished"] for one in calls) for call in calls) <= 6
+    # A place in the minute may be used a second late, so k seconds hold k + 1 seconds' worth, and not one call more.
+    arrived = [call["arrived"] for call in calls]
+    for first, last in itertools.combinations(range(len(arrived)), 2):
+        assert last - first + 1 <= 20 * (arrived[last] - arrived[first] + 1) + 1
+    assert not EndpointShare.objects.exists()
+
+
+def test_a_pause_that_one_worker_is_told_of_holds_for_the_other(started, server, draft, admin):
+    server.play(text="Yes", latency_ms=200)
+    run = running.start_run(run=draft(240, in_flight=4), by=admin)
+    started.scheduler()
+    started.worker()
+    started.worker()
+    assert wait_until(lambda: EndpointShare.objects.filter(places__gt=0).count() == 2)
+    server.play(
+        {"contains": "true", "times": 1, "behaviour": {"status": 429, "retry_after": "4"}}, text="Yes", latency_ms=200
+    )
+    assert ends(run)
+    assert outcomes(run) == {"answered": 240}
+    calls = server.calls()
+    when = calls[0]["finished"]
+    # The other one hears of it within a second, at its next renewal; then nothing is sent until the four are over.
+    assert [call for call in calls if when + 1.5 < call["arrived"] < when + 3.9] == []
+
+
+def test_a_run_through_every_fault_at_once_ends_whole(started, server, log, draft, admin):
+    server.play(
+        {"share": 0.05, "behaviour": {"status": 429}},
+        {"share": 0.03, "behaviour": {"status": 500}},
+        {"share": 0.02, "behaviour": {"mode": "hang"}},
+        {"share": 0.01, "behaviour": {"body": '{"choices": [{"mess'}},
+        text="Yes",
+        latency_ms=20,
+    )
+    run = running.start_run(run=draft(80, in_flight=16, timeout=1), by=admin)
+    started.scheduler()
+    started.worker()
+    assert ends(run, 120)
+    run.refresh_from_db()
+    assert (run.state, run.n_done) == ("done", 80)
+    told = outcomes(run)
+    # Broken JSON is an error at once; the others heal, but for what fails three times in a row.
+    assert told.keys() <= {"answered", "error", "timed_out"}
+    assert told["answered"] >= 74
+    assert not run.predictions.exclude(state="answered").filter(note="").exists()
+    assert Call.objects.filter(prediction__run=run).count() == 80
+    answered = Call.objects.filter(prediction__run=run, prediction__state="answered")
+    assert set(answered.values_list("completion", "error")) == {("Yes", "")}
+    # Every request that the server saw is in the books, and none was sent that is not.
+    assert sum(run.predictions.values_list("calls__attempts", flat=True)) == asked_items(log).total()
+    assert asked_items(log).keys() == {question(row) for row in run.predictions.select_related("revision")}
+
+
+def test_a_trial_is_made_by_a_worker_that_nobody_rang(started, server, draft, admin):
+    run = draft(8)
+    trial = Trial.objects.create(run=run, created_by=admin, n_total=5)
+    started.scheduler()
+    started.worker()
+    assert wait_until(lambda: Trial.objects.filter(pk=trial.pk, state="done").exists())
+    trial.refresh_from_db()
+    assert [result["answer"] for result in trial.results] == [{"label": "yes"}] * 5
+    assert run.predictions.count() == 0
