@@ -17,7 +17,7 @@ import pytest
 
 from annotate.answers import short_answer_key
 from annotate.resolution import Status, resolve, resolve_rounds, resolve_weighted
-from evaluation.parsing import parse_label
+from evaluation.parsing import parse_label, recover_table
 from evaluation.scorers import get_scorer
 from evaluation.scorers.answers import read_table
 from evaluation.scorers.bleu import sentence_bleu
@@ -455,6 +455,13 @@ def one_answer(data: Values, seed: int) -> Values:
 def label_of_completion(data: Values, seed: int) -> Values:
     parsed = parse_label(data["text"], [(label, label) for label in data["labels"]], data.get("lang", "en"))
     return {"label": parsed.value, "status": str(parsed.status)}
+
+
+@adapter("recover_table")
+def table_of_completion(data: Values, seed: int) -> Values:
+    recovered = recover_table(data["text"])
+    error = {"error": "no_table"} if recovered.rows is None else {}
+    return {"rows": recovered.rows, "flags": list(recovered.flags)} | error
 
 
 # Expected names that tell how a case was reasoned, and bind nobody to their form.

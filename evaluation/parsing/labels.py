@@ -24,9 +24,13 @@ _MAX_TICKED_LINES = 200
 _MAX_NEGATIONS = 100  # a label said more often is not looked at each time
 # Written without spaces: a word of two characters or more is found inside a sentence.
 _SPACELESS = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]{2,}")
-_JOINED = re.compile(r"\s{0,3}(?:\b(?:and|or|y|o|u|e|et|ou|und|oder)\b|/|\||&|和|或|与|या|और)[\s,]{0,3}")
+_JOINED = re.compile(
+    r"\s{0,3}(?:[,;.]\s{1,3})?(?:\b(?:and|or|y|o|u|e|et|ou|und|oder)\b|/|\||&|和|或|与|या|और)[\s,]{0,3}"
+)
 # After a letter as a label: the end of the text or line, or what closes the letter of a list.
 _AFTER_LETTER = r"(?=\s{0,20}\Z|[).:\]}*_\"，。：]|'(?!\w)|[ \t]{0,20}\n)"
+_MAX_LABELS_IN_A_ROW = 50
+_MAX_LABEL_REACH = 1_000
 _LISTED = re.compile(r"\s{0,3}[,，、]\s{0,3}")
 _NEGATION = re.compile(
     r"(?:\bnot|n't|\bnever|\bneither|\bnor|\bisn't|\bcannot be|\bno es|\bn'est pas|\bnicht|\bnão é|\bне|并非|不是|非)"
@@ -114,7 +118,9 @@ def _first(text: str, reader: _Reader) -> _Found | None:
 
 
 def _is_joined(text: str, first: _Found, reader: _Reader) -> bool:
-    """True if another label follows at once: "yes and no", "yes/no", or a list that ends there or goes on."""
+    """True if another label follows at once: "yes and no", "yes/no", a list that ends or goes on, labels alone."""
+    if _only_other_labels_follow(text, first, reader):
+        return True
     rest = text[first.end : first.end + 200].lstrip("\"'*_`”’")
     if joint := _JOINED.match(rest):
         other = reader.at_start.match(rest, joint.end())
@@ -125,6 +131,18 @@ def _is_joined(text: str, first: _Found, reader: _Reader) -> bool:
             return False
         after = rest[other.end(1) :]
         return not after.strip(_DECORATION) or bool(_JOINED.match(after) or re.match(r"\s*[,，、.。]", after))
+    return False
+
+
+def _only_other_labels_follow(text: str, first: _Found, reader: _Reader) -> bool:
+    """True if nothing but labels comes after the first, and not all are the same: two lines, "Yes. No."."""
+    position, is_other = first.end, False
+    for _ in range(_MAX_LABELS_IN_A_ROW):
+        found = _first(text[position : position + _MAX_LABEL_REACH], reader)
+        if found is None:
+            return is_other and not text[position:].strip(_DECORATION)
+        is_other = is_other or found.value != first.value
+        position += found.end
     return False
 
 

@@ -3,8 +3,10 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from annotate.answers import JsonValue
+
 # Raise it whenever a completion can be read differently from before.
-PARSER_VERSION = 1
+PARSER_VERSION = 2
 
 
 class ParseStatus(StrEnum):
@@ -18,8 +20,12 @@ class ParseStatus(StrEnum):
 
 @dataclass(frozen=True)
 class Parsed:
-    """value: a label's value or the text of a short answer; None unless status is ok. note: where it was found."""
+    """value: in the form in which a person's answer comes; None unless status is ok. note: where it was found.
 
-    value: str | None
+    repairs: what was mended on the way, one word each.
+    """
+
+    value: JsonValue
     status: ParseStatus
     note: str = ""
+    repairs: tuple[str, ...] = ()

@@ -54,7 +54,7 @@ from evaluation.clients.openai import OpenAIClient
 from evaluation.clients.outgoing import AddressRefused, checked_url
 from evaluation.clients.pace import Meter, Pace
 from evaluation.models import Call, Endpoint, Prediction, Run
-from evaluation.parsing import Parsed, ParseStatus, parse_label, parse_short_answer
+from evaluation.parsing import ParseStatus, parse_answer
 from evaluation.parsing.envelope import reasoning_in
 from evaluation.prompts import Message, PromptInput, RenderFailure, render_chunk
 from evaluation.result_sql import Written, write_calls, write_results
@@ -518,7 +518,7 @@ def after_completion(asking: Asking, completion: Completion, language: str) -> d
             return {"state": STATE.EMPTY, "note": "The completion is empty."}
         case CompletionStatus.CUT_OFF:
             return {"state": STATE.CUT_OFF, "note": "The token limit ended the completion."}
-    parsed = _parsed(asking, completion.text, language)
+    parsed = parse_answer(asking.field, completion.text, language)
     if parsed.status == ParseStatus.REFUSAL:
         return {"state": STATE.REFUSED, "note": shorten(parsed.note)}
     if parsed.status != ParseStatus.OK or parsed.value is None:
@@ -556,12 +556,6 @@ def after_error(row: Claimed, error: ClientError) -> dict[str, Any]:
         }
     state = STATE.TIMED_OUT if error.kind == ErrorKind.TIMEOUT else STATE.ERROR
     return {"state": state, "note": error.message}
-
-
-def _parsed(asking: Asking, text: str, language: str) -> Parsed:
-    if asking.kind == "label":
-        return parse_label(text, [(option.value, option.caption) for option in asking.options], language)
-    return parse_short_answer(text)
 
 
 def _locked_live(run_id: int) -> Run | None:

@@ -4,7 +4,8 @@ import time
 
 import pytest
 
-from evaluation.parsing import parse_label, parse_short_answer
+from evaluation.parsing import parse_label, parse_short_answer, parse_table
+from evaluation.parsing.answers import parse_list, parse_long_text
 from evaluation.parsing.envelope import MAX_CHARACTERS
 
 SIZE = 100_000
@@ -16,6 +17,23 @@ REPEATED = [
     *("no ", "nono", "yes ", "yes,", "not ", "no. ", "not sure enoug", "no evidenc", "[x] ", "[x] a\n", "[x] no\n"),
     *("answer:", "answer ", "final answer ", "question:\n", "a\nquestion:", " because", "explanation", "```", "```\n"),
     *("<think>", "</think>", "<think></think>", '"answer":"', '"answer" : ', '"answer":"\\\\', "'answer':'", '{"a":'),
+    *(
+        '{"',
+        '{"a":1,',
+        "{'",
+        "[",
+        "[[1],",
+        "[1,",
+        '[{"a":1},',
+        "/*",
+        "// ",
+        "| a |\n",
+        "a,b\n",
+        "...",
+        "“",
+        "\\u",
+        "{a:",
+    ),
     *("\\boxed{", "\\boxed{\\text{", "i'm very ", "i cannot ", "sorry, but ", "as an ai "),
 ]
 BEFORE = ["", "Answer: ", '{"answer": "', "[x] "]
@@ -28,6 +46,9 @@ def test_a_hostile_completion_is_read_at_once(repeated):
         text = (before + endless)[:SIZE]
         assert _seconds(lambda text=text: parse_label(text, LABELS)) < LIMIT, before
         assert _seconds(lambda text=text: parse_short_answer(text)) < LIMIT, before
+    assert _seconds(lambda: parse_table(endless, ("a", "b"))) < LIMIT
+    assert _seconds(lambda: parse_list(endless)) < LIMIT
+    assert _seconds(lambda: parse_long_text(endless)) < LIMIT
 
 
 def test_an_endless_completion_is_read_at_both_ends():
