@@ -12,6 +12,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from celery.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
 from django.core.files.base import ContentFile
 from django.db import connection
@@ -166,6 +167,22 @@ def test_an_export_that_is_cancelled_while_it_is_made_leaves_nothing(monkeypatch
     assert (export.state, export.file) == ("cancelled", None)
     assert not StoredFile.objects.exists()
     assert kept_files() == before
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_takes_longer_than_a_task_may_fails_with_that_reason(monkeypatch):
+    project, admin = make_study()
+
+    def rows(project: Project) -> Iterator[list[object]]:
+        yield ["n"]
+        raise SoftTimeLimitExceeded
+
+    monkeypatch.setitem(KINDS, "endless", Kind("endless", "Endless", "", True, lambda project: 1, rows))
+    export = made(ask(project, admin, "endless", "xlsx"))
+    assert (export.state, export.file) == ("failed", None)
+    assert "XLSX is several times slower than CSV" in export.error
+    # The connection reads on: its snapshot has ended.
+    assert made(ask(project, admin)).state == "done"
 
 
 @pytest.mark.django_db(transaction=True)

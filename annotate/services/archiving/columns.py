@@ -81,7 +81,9 @@ def _reference() -> tuple[Callable[[Any], Any], Callable[[Any], Any], Callable[[
 
 def _plain(one: Any) -> tuple[Callable[[Any], Any], Callable[[Any], Any], Callable[[Any], Any]]:
     if isinstance(one, models.JSONField):
-        return _same, _same, json.dumps
+        kind = type(one.get_default())
+        words = {list: "a list", dict: "an object"}
+        return _same, _is(kind, words[kind]) if kind in words else _same, json.dumps
     if isinstance(one, models.BooleanField):
         return _same, _is(bool, "true or false"), _same
     if isinstance(one, models.DateTimeField):

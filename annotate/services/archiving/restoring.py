@@ -241,6 +241,8 @@ class _Writing:
         stored = [self._stored(table, column) for column in table.columns]
         names = [column.name for column in table.columns]
         for place, row in enumerate(self.checked.rows(table)):
+            if table.has_contents and place + 1 not in self.content_of:
+                continue  # the archive has no more of it than its name
             values = [ids[place]]
             values += [store((row | changed)[name]) for name, store in zip(names, stored, strict=True)]
             for column in others:
@@ -249,7 +251,7 @@ class _Writing:
             if table.project_column:
                 values.append(project)
             if table.has_contents:
-                values.append(self.content_of.get(place + 1, ""))
+                values.append(self.content_of[place + 1])
             yield values
 
     def _stored(self, table: Table, column: Any) -> Any:
@@ -274,11 +276,16 @@ class _Writing:
     def _store_many(self, table: Table, name: str) -> None:
         relation: Any = table.model_class._meta.get_field(name)
         through = relation.remote_field.through
-        target = self.ids[relation.remote_field.model._meta.model_name]
+        name_of_target = relation.remote_field.model._meta.model_name
+        target = self.ids[name_of_target]
+        is_of_files = any(other.has_contents for other in TABLES if other.name == name_of_target)
         ids = self.ids[table.name]
         columns = [f"{relation.m2m_field_name()}_id", f"{relation.m2m_reverse_field_name()}_id"]
         pairs = (
-            (ids[place], target[other - 1]) for place, row in enumerate(self.checked.rows(table)) for other in row[name]
+            (ids[place], target[other - 1])
+            for place, row in enumerate(self.checked.rows(table))
+            for other in row[name]
+            if not is_of_files or other in self.content_of
         )
         insert(through._meta.db_table, columns, pairs)
 

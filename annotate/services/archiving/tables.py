@@ -121,8 +121,10 @@ def unfinished_as_cancelled(state: str) -> str:
 def _check_form(row: dict[str, Any]) -> None:
     try:
         fields_from_json(row["fields"])
-    except FieldSpecInvalid as fault:
-        raise ValueError(f"this is no form: {fault}") from fault
+    except (FieldSpecInvalid, TypeError, ValueError, KeyError, AttributeError) as fault:
+        raise ValueError(f"this is no form: {str(fault)[:200]}") from fault
+    if not isinstance(row["shown_keys"], list) or not all(isinstance(key, str) for key in row["shown_keys"]):
+        raise ValueError("shown_keys must be a list of texts")
 
 
 def _check_pairs(*names: str) -> Callable[[dict[str, Any]], None]:

@@ -9,6 +9,7 @@ from datetime import timedelta
 from time import monotonic
 from typing import Any
 
+from celery.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
 from django.core.files.base import File
 from django.db import transaction
@@ -27,6 +28,10 @@ logger = logging.getLogger(__name__)
 
 STATE = BackgroundWork.State
 SECONDS_BETWEEN_BEATS = 1.0
+TOO_LONG = (
+    "It took longer than a worker may spend on one task, and nothing of it was kept. XLSX is several times slower than "
+    "CSV and JSON Lines: take one of those."
+)
 # What the system says when nothing more goes onto the disk: it is full, a quota is, or a limit of the process is.
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
@@ -81,6 +86,9 @@ def run_export(*, export_id: int) -> None:
             _fail(export, str(refusal))
         except OSError as fault:
             _fail(export, _in_words(fault))
+        except SoftTimeLimitExceeded:
+            # Else two more workers would try, to the same end.
+            _fail(export, TOO_LONG)
     except WorkTaken:
         logger.info("Export %d was cancelled or taken over; its file was not kept.", export.pk)
 
