@@ -100,6 +100,9 @@ class ReadingForm(PlainForm):
         label="Language of the items",
         help_text="A tag such as en or zh-Hans; a column of languages comes first.",
     )
+    escapes = forms.BooleanField(
+        required=False, label=r"In cells \n is a line end, \p a vertical bar and \\ a backslash"
+    )
     new_revisions = forms.BooleanField(
         required=False,
         label="Take over what changed: known items get new revisions, gold labels, strata and groups as in this file",
@@ -167,6 +170,7 @@ class ReadingForm(PlainForm):
             "ground_truth_as_gold": options.ground_truth_as_gold,
             "join_column": options.join.column if options.join else "",
             "language": mapping.language,
+            "escapes": mapping.escapes,
             "new_revisions": options.new_revisions,
         }
 
@@ -282,6 +286,7 @@ def posted_mapping(
     *,
     language: str,
     annotator: str = "",
+    escapes: bool = False,
 ) -> Mapping | None:
     """What the posted rows say; None if one of them is no row of such a page."""
     content: list[ContentColumn] = []
@@ -335,6 +340,7 @@ def posted_mapping(
         strata=tuple(strata),
         group_column=single["group"],
         answers=answers,
+        escapes=escapes,
     )
 
 

@@ -140,6 +140,9 @@ class MappingInput(Input):
     )
     group_column = serializers.CharField(required=False, allow_null=True, max_length=1_000, trim_whitespace=False)
     answers = AnswersInput(required=False, allow_null=True)
+    escapes = serializers.BooleanField(
+        default=False, help_text=r"In cells \n is a line end, \p a vertical bar and \\ a backslash."
+    )
 
 
 class StartInput(Input):

@@ -111,6 +111,8 @@ def guess_mapping(
         strata=strata,
         group_column=group_column,
         answers=answers,
+        # The column by which that set is known; elsewhere a backslash is a backslash until somebody says otherwise.
+        escapes="targetValue" in columns,
     )
 
 

@@ -3,6 +3,7 @@
 import dataclasses
 import hashlib
 import json
+import re
 from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Mapping as Dictionary
 from dataclasses import dataclass
@@ -25,6 +26,8 @@ KINDS = {
     "mono": "monospaced text (code, trees, layout)",
 }
 
+_ESCAPES = {r"\n": "\n", r"\p": "|", r"\\": "\\"}
+_ESCAPED = re.compile(r"\\[np\\]")
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
 
 
@@ -59,7 +62,8 @@ class Mapping:
     id_column None: the content's hash becomes the id. group_column: items with the same value there belong together
     (questions about one table) and are resampled together. language is that of items whose language column is empty.
     answers: records are answers of people too, several to an item; then content may be empty, and the items are those
-    that the project has under these ids.
+    that the project has under these ids. escapes: in cells \\n is a line end, \\p a vertical bar and \\\\ a backslash
+    (WikiTableQuestions writes them so); several gold labels are told apart before.
     """
 
     content: tuple[ContentColumn, ...]
@@ -70,6 +74,7 @@ class Mapping:
     strata: tuple[str, ...] = ()
     group_column: str | None = None
     answers: Answers | None = None
+    escapes: bool = False
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -84,6 +89,7 @@ class Mapping:
             "strata": list(self.strata),
             "group_column": self.group_column,
             "answers": self.answers.to_json() if self.answers else None,
+            "escapes": self.escapes,
         }
 
     @classmethod
@@ -97,6 +103,7 @@ class Mapping:
             strata=tuple(data.get("strata", [])),
             group_column=data.get("group_column"),
             answers=Answers.from_json(data["answers"]) if data.get("answers") else None,
+            escapes=bool(data.get("escapes")),
         )
 
     def check(self, columns: Iterable[str]) -> None:
@@ -177,6 +184,8 @@ def apply(mapping: Mapping, record: Record) -> ItemDraft:
         if entry.column in values:
             value = values[entry.column]
             # Most content is text, and 200,000 items are read: the plain case skips the calls.
+            if mapping.escapes and isinstance(value, str):
+                value = _unescaped(value)
             if entry.kind != "plain" or not isinstance(value, str):
                 value = _content_value(value, entry, record)
             content.append([entry.key, value])
@@ -198,7 +207,7 @@ def apply(mapping: Mapping, record: Record) -> ItemDraft:
         gold={
             entry.field: answers
             for entry in mapping.gold
-            if (answers := _gold(values.get(entry.column), entry, record))
+            if (answers := _gold(values.get(entry.column), entry, record, escapes=mapping.escapes))
         },
         strata=[
             [column, text] for column in mapping.strata if (text := _scalar_text(values.get(column), column, record))
@@ -323,11 +332,17 @@ def _language(mapping: Mapping, values: dict[str, Any], record: Record) -> str:
     return tag or mapping.language
 
 
-def _gold(value: Any, entry: GoldColumn, record: Record) -> list[str]:
+def _unescaped(text: str) -> str:
+    return _ESCAPED.sub(lambda match: _ESCAPES[match[0]], text) if "\\" in text else text
+
+
+def _gold(value: Any, entry: GoldColumn, record: Record, *, escapes: bool) -> list[str]:
     """The acceptable answers in file order without repeats; empty if the record has no gold."""
     texts = [_scalar_text(v, entry.column, record) for v in (value if isinstance(value, list) else [value])]
     if entry.separator:
         texts = [part for text in texts for part in text.split(entry.separator)]
+    if escapes:
+        texts = [_unescaped(text) for text in texts]
     texts = [text.strip() for text in texts]
     answers = [_mapped(text, entry, record) for text in texts if text]
     return list(dict.fromkeys(answers))

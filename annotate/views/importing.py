@@ -87,6 +87,7 @@ def mapping(request: PersonRequest, slug: str, job_id: int) -> HttpResponse:
         form_of(row.stage) if row.stage else None,
         language=request.POST.get("language", "").strip(),
         annotator=request.POST.get("annotator", "").strip()[:200],
+        escapes=bool(request.POST.get("escapes")),
     )
     if not form.is_valid() or meant is None:
         return _draft_page(request, project, row, status=422, form=form if not form.is_valid() else None)

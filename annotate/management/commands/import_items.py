@@ -50,6 +50,9 @@ class Command(BaseCommand):
         parser.add_argument("--no-header", action="store_true", help="the first row is data, not names of columns")
         parser.add_argument("--sheet", help="of a workbook; without it the first that is shown")
         parser.add_argument("--unfold", action="store_true", help="nested fields become columns of their own")
+        parser.add_argument(
+            "--escapes", action="store_true", help=r"in cells \n is a line end, \p a vertical bar and \\ a backslash"
+        )
         parser.add_argument("--annotator", metavar="NAME", help="who gave all answers, where no column says so")
         parser.add_argument("--repeats", choices=importing.REPEATS, default="times", help=_repeats_help())
         parser.add_argument(
@@ -75,6 +78,7 @@ class Command(BaseCommand):
 
         def meant(guess: Mapping) -> Mapping:
             said = _read_mapping(asked["mapping"]) if asked["mapping"] else changed(guess, asked["map"])
+            said = replace(said, escapes=said.escapes or asked["escapes"])
             used.append(_answered_by(said, asked["annotator"]))
             return used[0]
 
