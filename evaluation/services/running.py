@@ -70,10 +70,10 @@ def create_run(
     if endpoint.provider == Endpoint.Provider.LOG:
         raise WorkNotPossible("The answers of this model were imported from a log: nothing can be asked there.")
     is_baseline = endpoint.provider == Endpoint.Provider.BASELINE
-    is_fitted = is_baseline and endpoint.model == FITTED_BASELINE
+    needs_labels = is_baseline and endpoint.model == FITTED_BASELINE
     if strategy == "few_shot" and exemplar_set is None:
         raise WorkNotPossible("Few-shot needs exemplars: choose the item set that holds them.")
-    if strategy != "few_shot" and exemplar_set is not None and not is_fitted:
+    if strategy != "few_shot" and exemplar_set is not None and not needs_labels:
         raise WorkNotPossible("Zero-shot shows no exemplars: choose few-shot, or no exemplar set.")
     sent = {} if is_baseline else dict(parameters or {})
     budgets.check_budget(endpoint, money=budget_money, tokens=budget_tokens)
@@ -127,8 +127,8 @@ def start_run(*, run: Run, by: Person) -> Run:
         raise WorkNotPossible("This run has begun already.")
     _check_inputs(run)
     asking = prompting.asking_of(run)
-    if _is_fitted(run):
-        run.parameters = _fitted_on_labels(run, asking.field.name)
+    if is_fitted(run):
+        run.parameters = fitted_on_labels(run, asking.field.name)
     run.strategy_hash = prompting.wording_hash(run, asking)
     # The database's clock, as claims have it: by another one the run could be due a moment too late.
     run.state, run.frozen_at, run.due_at = STATE.WAITING, Now(), Now()
@@ -269,7 +269,7 @@ def extend_run(*, run: Run, by: Person, repeats: int | None = None, item_set: It
 def _check_grown(run: Run, item_set: ItemSet) -> None:
     if item_set.project_id != run.project_id:
         raise WorkNotPossible("The items must belong to the run's project.")
-    if _is_fitted(run) and run.exemplar_set is None:
+    if is_fitted(run) and run.exemplar_set is None:
         raise WorkNotPossible("This baseline was fitted on the labels of its own items: make a new run for others.")
     present = ItemSetEntry.objects.filter(item_set=item_set, revision=OuterRef("revision"))
     n_missing = run.item_set.entries.exclude(Exists(present)).count()
@@ -318,17 +318,17 @@ def _check_inputs(run: Run) -> None:
     """Raises WorkNotPossible; at creation to be told early, and again at the start, for a draft may be old."""
     from evaluation.services import prompting
 
-    if _is_fitted(run) and prompting.answered_field(run.stage_version).type != "choice":
+    if is_fitted(run) and prompting.answered_field(run.stage_version).type != "choice":
         raise WorkNotPossible("The most frequent label needs labels: this form asks for a text.")
     prompting.asking_of(run)
     prompting.refuse_overlap(run)
 
 
-def _is_fitted(run: Run) -> bool:
+def is_fitted(run: Run) -> bool:
     return run.endpoint.provider == Endpoint.Provider.BASELINE and run.endpoint.model == FITTED_BASELINE
 
 
-def _fitted_on_labels(run: Run, field: str) -> dict[str, Any]:
+def fitted_on_labels(run: Run, field: str) -> dict[str, Any]:
     """Label counts of the exemplars, or else of the evaluated items themselves: which one is said beside them."""
     fitted_on = run.exemplar_set or run.item_set
     entries = ItemSetEntry.objects.filter(item_set=fitted_on, revision__item=OuterRef("item"))

@@ -110,10 +110,13 @@ def _ask(trial: Trial, run: Run) -> list[dict[str, Any]] | None:
     """What came of each item, in the order of the set; None if the endpoint has no place for us now."""
     from evaluation.clients.base import Inbox, Outcome, Request, RequestId
     from evaluation.prompts import RenderFailure
-    from evaluation.services import answering, prompting
+    from evaluation.services import answering, prompting, running
     from evaluation.services.pacing import Share, Wish
 
     asking = prompting.asking_of(run)
+    if running.is_fitted(run):
+        # As the start would: the draft itself stays unfitted.
+        run.parameters = running.fitted_on_labels(run, asking.field.name)
     entries = run.item_set.entries.filter(position__in=tried_positions(run)).order_by("position")
     revisions = [entry.revision for entry in entries.select_related("revision__item")]
     chats = dict(zip((row.pk for row in revisions), prompting.render_items(run, asking, revisions), strict=True))

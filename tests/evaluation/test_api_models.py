@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 
 from annotate.models import Project
 from evaluation.models import Endpoint, Prediction, Report, Run
-from evaluation.services import answering, reporting
+from evaluation.services import answering, reporting, trials
 from tests.api_client import ApiClient, body_of
 from tests.factories import (
     make_annotation,
@@ -273,3 +273,58 @@ def test_lists_cost_the_same_however_many_rows_they_have():
 
     assert costs(2) == costs(6) == {"endpoints": 3, "runs": 4, "predictions": 4, "reports": 3}
     assert Prediction.objects.count() == 2 * 2 + 6 * 6
+
+
+# Budgets, growth, trials
+
+
+def test_prices_and_limits_of_an_endpoint_and_the_budget_of_a_run(study):
+    server = {"name": "Priced", "provider": "openai", "model": "m", "base_url": "https://api.example.org/v1"}
+    prices = {"input_price": "0.5", "output_price": "2", "currency": "USD", "tokens_per_minute": 9000}
+    endpoint = study.api.post(f"{study.at}endpoints/", **server | prices).json()
+    assert (endpoint["input_price"], endpoint["tokens_per_minute"]) == ("0.500000", 9000)
+    half = study.api.post(f"{study.at}endpoints/", **server | {"name": "Half", "input_price": "1", "currency": "USD"})
+    assert (half.status_code, list(half.json()["fields"])) == (422, ["output_price"])
+    run = study.new_run(endpoint=endpoint["id"], budget_money="1.5").json()
+    assert (run["budget_money"], run["budget_tokens"], run["reuses_answers"]) == ("1.500000", None, False)
+    assert run["cost"] == {
+        "prompt_tokens": 0,
+        "completion_tokens": 0,
+        "money": "0.000000",
+        "currency": "USD",
+        "why_undefined": "",
+    }
+    address = f"{study.at}runs/{run['id']}/"
+    told = study.api.patch(address, budget_tokens=5000).json()
+    assert (told["budget_money"], told["budget_tokens"]) == ("1.500000", 5000)
+    assert study.api.patch(address, budget_money=None).json()["budget_money"] is None
+    assert study.api.patch(address, budget_tokens=0).status_code == 422
+    assert study.api.patch(address, seed=3).status_code == 422
+    unpriced = study.new_run(name="Unpriced", budget_money="1").json()
+    assert "needs no budget" in str(unpriced)
+
+
+def test_a_run_is_extended(study):
+    run = study.run()
+    study.api.post(f"{study.at}runs/{run.pk}/state/", step="start")
+    answering.answer_chunk(run_id=run.pk)
+    address = f"{study.at}runs/{run.pk}/extension/"
+    told = study.api.post(address, repeats=2, item_set=study.item_set.pk).json()
+    assert (told["state"], told["repeats"], told["progress"]["total"]) == ("waiting", 2, 6)
+    again = study.api.post(address, repeats=2, item_set=study.item_set.pk)
+    assert (again.status_code, again.json()["error"]) == (409, "work_not_possible")
+
+
+def test_a_draft_is_tried_and_the_trial_is_read(study):
+    run = study.run()
+    address = f"{study.at}runs/{run.pk}/trial/"
+    assert study.reader.get(address).status_code == 404
+    assert study.api.post(address, step="start").json()["state"] == "waiting"
+    assert study.reader.get(address).json()["estimate"] is None
+    trials.make_trial(trial_id=trials.latest_trial(run).pk)
+    told = study.reader.get(address).json()
+    assert (told["state"], told["n_done"], len(told["results"])) == ("done", 3, 3)
+    assert told["results"][0]["state"] == "answered"
+    assert told["estimate"]["n_requests"] == 3
+    assert Prediction.objects.count() == 0
+    assert study.api.post(address, step="cancel").status_code == 409

@@ -521,3 +521,50 @@ def test_every_outcome_has_a_place_in_the_bar():
     from evaluation.views.runs import KINDS
 
     assert set(run_progress.OUTCOMES) == set(KINDS) == set(Prediction.State)
+
+
+# Budget and growth
+
+
+def test_a_budget_is_set_on_its_page_and_a_spent_run_says_so(admin_client_of_run):
+    client, run = admin_client_of_run
+    address = reverse("run-budget", args=[run.project.slug, run.pk])
+    assert "overshoots by the calls that are in flight" in client.get(address).content.decode()
+    assert client.post(address, {"budget_tokens": "0"}).status_code == 422
+    refused = client.post(address, {"budget_money": "5"})
+    assert (refused.status_code, "needs the endpoint&#x27;s prices" in refused.content.decode()) == (422, True)
+    assert client.post(address, {"budget_tokens": "50000"}).status_code == 302
+    Run.objects.update(prompt_tokens=40_000, completion_tokens=10_001, n_counted=9)
+    refused = client.post(reverse("run-resume", args=[run.project.slug, run.pk]), follow=True).content.decode()
+    assert "The budget of 50,000 tokens is spent: 50,001 so far." in refused
+    assert "Cost so far: cannot be said, because the endpoint has no prices; the budget is 50,000 tokens." in refused
+    assert client.post(address, {"budget_tokens": "60000"}).status_code == 302
+    client.post(reverse("run-resume", args=[run.project.slug, run.pk]))
+    run.refresh_from_db()
+    assert run.state == "waiting"
+
+
+def test_a_run_is_extended_on_its_page(admin_client_of_run):
+    client, run = admin_client_of_run
+    address = reverse("run-extend", args=[run.project.slug, run.pk])
+    assert run.item_set.name in client.get(address).content.decode()
+    same = {"repeats": "1", "item_set": run.item_set_id}
+    refused = client.post(address, same)
+    assert (refused.status_code, "would ask nothing new" in refused.content.decode()) == (422, True)
+    assert client.post(address, same | {"repeats": "2"}).status_code == 302
+    assert run.predictions.count() == 2 * run.item_set.n_items
+
+
+@pytest.fixture
+def admin_client_of_run():
+    stage = make_stage()
+    endpoint = make_endpoint(stage.project, provider="openai", model="m", base_url="https://api.example.org/v1")
+    admin = make_member(stage.project, "admin")
+    items = make_item_set(stage.project, [make_item(stage.project) for _ in range(3)])
+    run = make_run(stage, items, endpoint=endpoint, created_by=admin)
+    running.start_run(run=run, by=admin)
+    running.pause_run(run=run, by=admin)
+    client = Client()
+    client.force_login(admin)
+    run.refresh_from_db()
+    return client, run
