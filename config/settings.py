@@ -181,6 +181,8 @@ MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
 
 # What browsers are told
 SECURE_CONTENT_TYPE_NOSNIFF = True
+# A year, said over HTTPS alone: cookies go nowhere else anyway. Other names of the domain are their own affair.
+SECURE_HSTS_SECONDS = 31_536_000 if PRODUCTION else 0
 SECURE_REFERRER_POLICY = "same-origin"
 SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
 if TRUSTED_PROXIES:

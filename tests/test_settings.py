@@ -167,8 +167,12 @@ def test_a_process_with_bad_settings_ends_without_a_traceback(tmp_path):
 
 def test_cookies_and_static_files_of_production_are_strict(tmp_path):
     names = ["SESSION_COOKIE_SECURE", "CSRF_COOKIE_SECURE", "DEBUG", "CSRF_TRUSTED_ORIGINS", "STORAGES"]
+    names.append("SECURE_HSTS_SECONDS")
     values = loaded(names, PRODUCTION, tmp_path)
     assert values["SESSION_COOKIE_SECURE"] is values["CSRF_COOKIE_SECURE"] is True
+    assert values["SECURE_HSTS_SECONDS"] == 31_536_000
+    # Elsewhere a browser would remember it for `localhost`, and reach no other program there any more.
+    assert loaded(["SECURE_HSTS_SECONDS"], {}, tmp_path / "other") == {"SECURE_HSTS_SECONDS": 0}
     assert values["DEBUG"] is False
     assert values["CSRF_TRUSTED_ORIGINS"] == ["https://panel.example.org", "https://*.study.example.org"]
     assert "Manifest" in values["STORAGES"]["staticfiles"]["BACKEND"]

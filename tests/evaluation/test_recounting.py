@@ -60,7 +60,7 @@ NO_COUNTERS = {
     "evaluation.Call": {"step"},
     "evaluation.EndpointShare": {"places", "wanted"},  # of a worker at this moment
     "evaluation.Prediction": {"repeat", "attempts"},
-    "evaluation.Report": {"seed", "n_resamples"},
+    "evaluation.Report": {"seed", "n_resamples", "n_scored", "n_to_score"},
     # What was paid: also for a completion that came too late to be kept.
     "evaluation.Run": {"seed", "prompt_tokens", "completion_tokens", "n_counted", "n_uncounted"},
 }
