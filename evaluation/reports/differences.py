@@ -44,11 +44,11 @@ def vote_difference_figures(comparison: Comparison, *, scorer: str, bootstrap: B
     found = []
     for run in comparison.runs:
         n_repeats = run.labels.shape[1]
-        note = (
-            "" if n_repeats == k_people else f"a vote of {k_people} people against {n_repeats} of the model: described"
-        )
-        row = replace(run_row(run), label=f"{run.name}, vote, against the people’s vote")
-        figure = _paired("vote_difference", row, scorer, _vote_scores(run, scorer), people, comparison, bootstrap)
+        note = ""
+        if n_repeats != k_people:
+            note = f"described only: the vote of {k_people} people against {n_repeats} of the model"
+        votes = _vote_scores(run, scorer)
+        figure = _paired("vote_difference", run_row(run), scorer, votes, people, comparison, bootstrap)
         found.append(replace(figure, note="; ".join(part for part in (figure.note, note) if part)))
     return found
 
@@ -167,4 +167,5 @@ def _vote_scores(side: Side | RunSide, scorer: str) -> Floats:
 
 def _n_asked(side: Side) -> Floats:
     """How many were asked about each item that anybody was asked about."""
-    return side.offered.sum(axis=1)[side.asked_items].astype(np.float64)
+    n_asked: Floats = side.offered.sum(axis=1)[side.asked_items].astype(np.float64)
+    return n_asked

@@ -47,9 +47,9 @@ def main_table(figures: Figures, *, scorers: Sequence[str], primary_scorer: str)
 def comparisons_table(figures: Figures) -> list[dict[str, Any]]:
     """[{label, what, figure, is_primary}] of every difference with a p-value: the family named before comes first."""
     what = {
-        "difference": "mean person",
-        "vote_difference": "vote against vote",
-        "run_difference": "model against model",
+        "difference": "against the mean person",
+        "vote_difference": "its vote against the people’s vote",
+        "run_difference": "",
     }
     rows = [
         {

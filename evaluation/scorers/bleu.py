@@ -31,8 +31,8 @@ def _bleu(tokenizer: str) -> Any:
 
 
 _PARAMETERS: Parameters = {"effective_order": True, "smoothing": "exp", "max_order": 4}
-bleu = scorer("bleu", parameters={**_PARAMETERS, "tokenizer": "13a"}, is_slow=True)(_bleu("13a"))
-bleu_zh = scorer("bleu_zh", parameters={**_PARAMETERS, "tokenizer": "zh"}, is_slow=True)(_bleu("zh"))
+bleu = scorer("bleu", parameters={**_PARAMETERS, "tokenizer": "13a"})(_bleu("13a"))
+bleu_zh = scorer("bleu_zh", parameters={**_PARAMETERS, "tokenizer": "zh"})(_bleu("zh"))
 
 
 @cache

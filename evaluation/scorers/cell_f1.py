@@ -5,17 +5,17 @@ from collections.abc import Callable, Collection
 
 from evaluation.scorers.answers import Table, Takes
 from evaluation.scorers.cells import CellValue, cell_value, matches_among
-from evaluation.scorers.pairing import TooManyPairs, n_paired
+from evaluation.scorers.pairing import TABLES_PAY_FROM, TooManyPairs, n_paired
 from evaluation.scorers.registry import Score, scorer
 
 
-@scorer("cell_f1", takes=Takes.TABLE)
+@scorer("cell_f1", takes=Takes.TABLE, spread_from=TABLES_PAY_FROM)
 def cell_f1(answer: Table, gold: Collection[Table]) -> Score:
     """F1 over distinct values, the best over the gold tables: each may serve several of the other side."""
     return _best(answer, gold, cell_f1_set)
 
 
-@scorer("cell_f1_multiset", takes=Takes.TABLE)
+@scorer("cell_f1_multiset", takes=Takes.TABLE, spread_from=TABLES_PAY_FROM)
 def cell_f1_multiset(answer: Table, gold: Collection[Table]) -> Score:
     """F1 over all cells, paired one to one at most: a value that is there twice must be answered twice."""
     return _best(answer, gold, cell_f1_one_to_one)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from evaluation.scorers.answers import Cell, Table, Takes
-from evaluation.scorers.pairing import MAX_PAIRS
+from evaluation.scorers.pairing import MAX_PAIRS, TABLES_PAY_FROM
 from evaluation.scorers.registry import Score, scorer
 
 # A number that a unit follows makes the whole cell that number, wherever it stands: "12 March 1990" is 12000000.
@@ -101,7 +101,7 @@ def _filtered(answer: Table, gold: Table) -> _Result:
 
 def _galois(name: str) -> Callable[[Callable[[_Result], float]], Callable[[_Result], float]]:
     def register(measure: Callable[[_Result], float]) -> Callable[[_Result], float]:
-        @scorer(name, takes=Takes.TABLE, is_published_rule=True)
+        @scorer(name, takes=Takes.TABLE, spread_from=TABLES_PAY_FROM, is_published_rule=True)
         def best(answer: Table, gold: Collection[Table]) -> Score:
             """The best over the gold tables."""
             try:

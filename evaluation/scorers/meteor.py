@@ -5,7 +5,7 @@ from typing import Any
 
 from evaluation.scorers.registry import Parameters, Score, scorer
 from evaluation.scorers.stems import porter_stem
-from evaluation.scorers.wordnet import missing_wordnet, wordnet
+from evaluation.scorers.wordnet import PAYS_FROM, missing_wordnet, wordnet
 
 _PARAMETERS: Parameters = {"alpha": 0.9, "beta": 3, "gamma": 0.5, "tokenizer": "white space", "stemmer": "Porter"}
 
@@ -35,13 +35,15 @@ def meteor_score(answer: str, gold: str, synonyms: Any) -> float:
     return float(single_meteor_score(gold.split(), answer.split(), stemmer=_Stemmer(), wordnet=synonyms))
 
 
-@scorer("meteor_no_synonyms", parameters={**_PARAMETERS, "synonyms": "none"}, is_slow=True)
+@scorer("meteor_no_synonyms", parameters={**_PARAMETERS, "synonyms": "none"})
 def meteor_no_synonyms(answer: str, gold: Collection[str]) -> Score:
     """METEOR by form and stem alone, the best over the gold answers."""
     return _best(answer, gold, _NoSynonyms())
 
 
-@scorer("meteor_nltk", parameters={**_PARAMETERS, "synonyms": "WordNet 3.0"}, is_slow=True, missing=missing_wordnet)
+@scorer(
+    "meteor_nltk", parameters={**_PARAMETERS, "synonyms": "WordNet 3.0"}, spread_from=PAYS_FROM, missing=missing_wordnet
+)
 def meteor_nltk(answer: str, gold: Collection[str]) -> Score:
     """METEOR with WordNet's synonyms as NLTK finds them, the best over the gold answers."""
     return _best(answer, gold, wordnet())

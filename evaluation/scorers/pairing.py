@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 
 # Above this many pairs of distinct things the question is refused rather than answered after minutes.
 MAX_PAIRS = 2_000_000
+# Some hundred tables a second: from here on child processes are done sooner.
+TABLES_PAY_FROM = 2_000
 
 
 class TooManyPairs(ValueError):

@@ -29,7 +29,7 @@ class Scorer:
 
     takes: the form of the answers. parameters: what the name stands for beyond the rule, for the manifest.
     is_published_rule: the rule of a paper or of its code, kept for comparison; offered by name, never a default.
-    is_slow: thousands of pairs take seconds; many are spread over processes.
+    spread_from: the number of pairs from which child processes pay, with what they cost to start; None: never.
     missing: says what an installation lacks for it, "" if nothing.
     """
 
@@ -39,7 +39,7 @@ class Scorer:
     takes: Takes = Takes.TEXT
     parameters: Parameters = field(default_factory=dict)
     is_published_rule: bool = False
-    is_slow: bool = False
+    spread_from: int | None = None
     missing: Callable[[], str] = lambda: ""
 
     def __call__(self, answer: object, gold: Collection[object] | None) -> Score:
@@ -91,7 +91,7 @@ def scorer(
     takes: Takes = Takes.TEXT,
     parameters: Parameters | None = None,
     is_published_rule: bool = False,
-    is_slow: bool = False,
+    spread_from: int | None = None,
     missing: Callable[[], str] = lambda: "",
 ) -> Callable[[ScoringFunction], Scorer]:
     """Register a function under a name; names are part of reports and never change their meaning."""
@@ -106,7 +106,7 @@ def scorer(
             takes=takes,
             parameters=parameters or {},
             is_published_rule=is_published_rule,
-            is_slow=is_slow,
+            spread_from=spread_from,
             missing=missing,
         )
         return registered

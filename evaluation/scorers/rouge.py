@@ -82,9 +82,9 @@ _STEMMED: Parameters = {"tokenizer": "a-z0-9 runs", "stemmer": True}
 rouge_1 = scorer("rouge_1", parameters=_PLAIN)(_rouge(rouge_words, _words))
 rouge_2 = scorer("rouge_2", parameters=_PLAIN)(_rouge(rouge_words, _pairs))
 rouge_l_score = scorer("rouge_l", parameters=_PLAIN)(_rouge(rouge_words, rouge_l))
-rouge_1_stem = scorer("rouge_1_stem", parameters=_STEMMED, is_slow=True)(_rouge(latin_stems, _words))
-rouge_2_stem = scorer("rouge_2_stem", parameters=_STEMMED, is_slow=True)(_rouge(latin_stems, _pairs))
-rouge_l_stem = scorer("rouge_l_stem", parameters=_STEMMED, is_slow=True)(_rouge(latin_stems, rouge_l))
+rouge_1_stem = scorer("rouge_1_stem", parameters=_STEMMED)(_rouge(latin_stems, _words))
+rouge_2_stem = scorer("rouge_2_stem", parameters=_STEMMED)(_rouge(latin_stems, _pairs))
+rouge_l_stem = scorer("rouge_l_stem", parameters=_STEMMED)(_rouge(latin_stems, rouge_l))
 
 
 def _ngrams(words: Sequence[str], n: int) -> Counter[tuple[str, ...]]:

@@ -19,8 +19,6 @@ from evaluation.scorers.registry import Score, Scorer
 Pair = tuple[str, Collection[str]]
 
 _PROJECT = Path(__file__).resolve().parents[2]
-# Below this a child costs more to start (up to seconds, where it reads WordNet) than it saves.
-MIN_PAIRS = 3000
 MAX_CHILDREN = 4
 # Pairs between two words to the caller, who may stop the work there.
 PROGRESS_EVERY = 500
@@ -41,11 +39,11 @@ def score_pairs(
 ) -> list[Score]:
     """The score of every pair, in order. progress: told how many are scored; an exception from it ends everything.
 
-    n_children: how many processes; by default one a core, at most four, if the scorer is slow and the pairs are many.
+    n_children: how many processes; by default one a core, at most four, if there are as many pairs as the scorer says.
     0 scores here. Raises ScoringFailed.
     """
     if n_children is None:
-        many = scorer.is_slow and len(pairs) >= MIN_PAIRS
+        many = scorer.spread_from is not None and len(pairs) >= scorer.spread_from
         n_children = min(MAX_CHILDREN, os.cpu_count() or 1) if many else 0
     if n_children < 2:
         return _score_here(scorer, pairs, progress)

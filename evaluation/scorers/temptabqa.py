@@ -14,7 +14,7 @@ from evaluation.scorers.registry import Score, scorer
 from evaluation.scorers.rouge import latin_stems, rouge_l, rouge_n
 from evaluation.scorers.token_f1 import bag_f1
 from evaluation.scorers.tokens import squad_tokens
-from evaluation.scorers.wordnet import missing_wordnet, wordnet
+from evaluation.scorers.wordnet import PAYS_FROM, missing_wordnet, wordnet
 
 _UNITS = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
@@ -62,9 +62,13 @@ def convert(gold: str, prediction: str) -> tuple[str, str]:
 
 
 def _registered(
-    name: str, measure: Callable[[str, str], float], *, missing: Callable[[], str] = lambda: "", is_slow: bool = False
+    name: str,
+    measure: Callable[[str, str], float],
+    *,
+    missing: Callable[[], str] = lambda: "",
+    spread_from: int | None = None,
 ) -> None:
-    @scorer(name, is_published_rule=True, missing=missing, is_slow=is_slow)
+    @scorer(name, is_published_rule=True, missing=missing, spread_from=spread_from)
     def best(answer: str, gold: Collection[str]) -> Score:
         """The best over the gold answers."""
         return Score(max(measure(*convert(label, answer)) for label in gold))
@@ -92,9 +96,9 @@ def _meteor(gold: str, prediction: str) -> float:
 
 _registered("temptabqa_exact_match", _exact_match)
 _registered("temptabqa_f1", _f1)
-_registered("temptabqa_rouge_1", _rouge_1, is_slow=True)
-_registered("temptabqa_rouge_l", _rouge_l, is_slow=True)
-_registered("temptabqa_meteor", _meteor, missing=missing_wordnet, is_slow=True)
+_registered("temptabqa_rouge_1", _rouge_1)
+_registered("temptabqa_rouge_l", _rouge_l)
+_registered("temptabqa_meteor", _meteor, missing=missing_wordnet, spread_from=PAYS_FROM)
 
 
 def _number_name(text: str) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from evaluation.scorers.answers import Table, Takes
 from evaluation.scorers.cells import CellValue, cell_value, matches_among
-from evaluation.scorers.pairing import MAX_PAIRS, TooManyPairs, n_paired
+from evaluation.scorers.pairing import MAX_PAIRS, TABLES_PAY_FROM, TooManyPairs, n_paired
 from evaluation.scorers.registry import Score, scorer
 
 
@@ -71,13 +71,13 @@ def matched_tuples(actual: Table, expected: Table) -> MatchedTuples:
     )
 
 
-@scorer("tuple_fraction", takes=Takes.TABLE)
+@scorer("tuple_fraction", takes=Takes.TABLE, spread_from=TABLES_PAY_FROM)
 def tuple_fraction(answer: Table, gold: Collection[Table]) -> Score:
     """The share of expected rows that the answer has, the best over the gold tables."""
     return _best(answer, gold, strict=False)
 
 
-@scorer("tuple_similarity", takes=Takes.TABLE)
+@scorer("tuple_similarity", takes=Takes.TABLE, spread_from=TABLES_PAY_FROM)
 def tuple_similarity(answer: Table, gold: Collection[Table]) -> Score:
     """Rows that are right over the longer of both tables, 0 under other headers; the best over the gold tables."""
     return _best(answer, gold, strict=True)

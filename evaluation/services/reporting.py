@@ -230,10 +230,10 @@ def _make(report: Report) -> _Made:
         every_run_is_primary=report.every_run_is_primary,
         progress=partial(beat, report),
     )
-    named = {"scorer": report.primary_scorer, "bootstrap": bootstrap}
-    found += differences.vote_difference_figures(comparison, **named)
-    found += differences.run_difference_figures(comparison, **named)
-    found += differences.planning_figures(comparison, scorer=report.primary_scorer, run=report.primary_run_id)
+    scorer = report.primary_scorer
+    found += differences.vote_difference_figures(comparison, scorer=scorer, bootstrap=bootstrap)
+    found += differences.run_difference_figures(comparison, scorer=scorer, bootstrap=bootstrap)
+    found += differences.planning_figures(comparison, scorer=scorer, run=report.primary_run_id)
     found = differences.adjust_together(found)
     figures = [figure.to_json() for figure in found]
     matrices = freeze(units=units, people=people, runs=models, scores=scores, keys=comparison.keys)

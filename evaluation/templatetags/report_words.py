@@ -27,14 +27,6 @@ def why_undefined(figure: Mapping[str, Any]) -> str:
 
 
 @register.filter
-def p_value(p: float | None) -> str:
-    """.0123 -> ".012", .00002 -> "< .001"; a dash where there is none."""
-    if p is None:
-        return "–"
-    return "< .001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
-
-
-@register.filter
 def md(value: object) -> str:
     """A text inside a line or a table cell of Markdown: it cannot end its cell, open a tag or become a heading."""
     return _MARKDOWN.sub(r"\\\1", " ".join(str(value).split()))

@@ -46,7 +46,7 @@ def test_votes_meet_votes_and_a_tie_is_right_for_nobody():
     assert (figure.value, figure.n_items, figure.note) == (0, 3, "")
     alone = one(vote_difference_figures(comparison(people, [YES] * 3, [[YES]] * 3), **NAMED))
     assert alone.value == pytest.approx(1 / 3)
-    assert "a vote of 2 people against 1 of the model" in alone.note
+    assert alone.note == "described only: the vote of 2 people against 1 of the model"
 
 
 def test_runs_meet_on_the_items_that_both_were_asked():

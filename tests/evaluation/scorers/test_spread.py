@@ -4,7 +4,7 @@ import pytest
 
 from evaluation.scorers import Score, get_scorer
 from evaluation.scorers import registry as scorers
-from evaluation.scorers.spread import MIN_PAIRS, PROGRESS_EVERY, ScoringFailed, score_pairs
+from evaluation.scorers.spread import PROGRESS_EVERY, ScoringFailed, score_pairs
 
 PAIRS = [
     (f"word{number} of the answer\u2028北京", frozenset({f"word{number % 7} of gold", "other"}))
@@ -52,6 +52,12 @@ def test_whoever_listens_to_the_progress_can_stop_it():
 def test_few_pairs_and_quick_scorers_start_no_process():
     # A process would not know this scorer, and would fail.
     quick = scorers.Scorer("not_registered", 1, lambda answer, gold: Score(1.0))
-    slow = scorers.Scorer("not_registered", 1, lambda answer, gold: Score(1.0), is_slow=True)
-    assert len(score_pairs(quick, PAIRS * 3)) == 3600 > MIN_PAIRS
-    assert len(score_pairs(slow, PAIRS)) == 1200 < MIN_PAIRS
+    slow = scorers.Scorer("not_registered", 1, lambda answer, gold: Score(1.0), spread_from=1201)
+    assert len(score_pairs(quick, PAIRS)) == len(score_pairs(slow, PAIRS)) == 1200
+
+
+def test_many_pairs_of_a_slow_scorer_do(monkeypatch):
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    slow = scorers.Scorer("not_registered", 1, lambda answer, gold: Score(1.0), spread_from=1200)
+    with pytest.raises(ScoringFailed, match="not_registered ended early"):
+        score_pairs(slow, PAIRS)
