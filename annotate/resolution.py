@@ -39,6 +39,12 @@ class Outcome:
     margin: int
     tied: tuple[str, ...] = ()
 
+    @property
+    def agreement(self) -> float | None:
+        """The share of pairs of votes that agree; None with fewer than two votes."""
+        pairs = self.votes * (self.votes - 1)
+        return sum(n * (n - 1) for _, n in self.counts) / pairs if pairs else None
+
 
 def resolve(votes: Sequence[str | None]) -> Outcome:
     """Count the votes on one item. Ties are told, never broken: not by order, alphabet or chance."""

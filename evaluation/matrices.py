@@ -19,6 +19,8 @@ import numpy.typing as npt
 from django.db.models import Exists, FilteredRelation, OuterRef, Q, QuerySet
 
 from annotate.answers import FieldSpec, answer_keys, answer_text, fields_from_json
+from annotate.answers.scale import points_of
+from annotate.answers.verdict import VERDICTS
 from annotate.models import Annotation, Assignment, Gold, ItemSet, ItemSetEntry, Stage, StageItem, StageVersion
 from evaluation.models import Prediction, Run
 from evaluation.reports.comparison import Comparison, RunSide, Side
@@ -114,6 +116,10 @@ class People:
     def asked(self) -> Iterable[PersonAnswer]:
         """What the figures are made of: answers, and what was asked and has none ("I cannot tell", an empty field)."""
         return (row for row in self.answers if row.standing in (Standing.COUNTED, Standing.NO_VALUE))
+
+    def later(self) -> Iterable[PersonAnswer]:
+        """Answers of later rounds, which only votes after escalation count."""
+        return (row for row in self.answers if row.standing is Standing.LATER_ROUND and row.key is not None)
 
     def outcomes(self) -> dict[str, int]:
         """How many assignments came to what: answered, skipped, or why they do not count."""
@@ -345,26 +351,57 @@ def read_models(*, runs: Sequence[Run], item_set: ItemSet, units: Units, field: 
 
 def compare(*, units: Units, people: People, runs: Sequence[ModelRun], scores: Scores, spec: FieldSpec) -> Comparison:
     """The arrays that all figures are made of; nothing in them knows a row of the database."""
-    declared = [option.value for option in spec.options]
-    codes = _label_codes(declared, people, runs)
+    declared = _declared_keys(spec)
+    is_numeric = spec.type in NUMERIC_FIELD_TYPES
+    codes = _label_codes(declared, people, runs, is_numeric=is_numeric)
+    level = level_of(spec)
+    later = list(people.later())
     return Comparison(
         roots=np.array(units.roots, dtype=np.int64),
         has_gold=units.has_gold,
-        gold_classes=_gold_classes(units, codes) if declared else None,
+        gold_classes=_gold_classes(units, codes) if spec.type == "choice" else None,
         classes=declared,
         keys=list(codes),
         strata=units.strata,
-        people=_people_side(units, people, scores, codes),
+        people=_people_side(units, people, people.asked(), scores, codes),
         runs=[_run_side(units, run, scores, codes) for run in runs],
+        level=level,
+        values=[float(key) for key in codes] if is_numeric else None,
+        later=_people_side(units, people, later, scores, codes) if later else None,
     )
 
 
-def _people_side(units: Units, people: People, scores: Scores, codes: Mapping[str, int]) -> Side:
+# The keys of their answers are numbers in plain digits.
+NUMERIC_FIELD_TYPES = frozenset({"number", "scale"})
+
+
+def level_of(spec: FieldSpec) -> str:
+    """What the answers to a field are to each other, and so which coefficients mean something: nominal, ordinal,
+    interval, or ratio for amounts that cannot be below zero."""
+    if spec.type == "number":
+        return "ratio" if spec.minimum is not None and spec.minimum >= 0 else "interval"
+    if spec.type == "scale":
+        return "interval"
+    return "ordinal" if spec.type == "choice" and spec.is_ordered else "nominal"
+
+
+def _declared_keys(spec: FieldSpec) -> list[str]:
+    """The keys that an answer can have, in the order of the scale; none where anything can be an answer."""
+    if spec.type == "scale":
+        return [str(point) for point in points_of(spec)]
+    if spec.type == "verdict":
+        return list(VERDICTS)
+    return [option.value for option in spec.options] if spec.type == "choice" else []
+
+
+def _people_side(
+    units: Units, people: People, answers: Iterable[PersonAnswer], scores: Scores, codes: Mapping[str, int]
+) -> Side:
     shape = (len(units), len(people.pseudonyms))
     labels, offered = np.full(shape, -1, dtype=np.int64), np.zeros(shape, dtype=bool)
     by_scorer = {scorer: np.full(shape, np.nan) for scorer in scores.annotations}
     has_gold = units.has_gold
-    for row in people.asked():
+    for row in answers:
         offered[row.unit, row.person] = has_gold[row.unit]
         if row.key is not None:
             labels[row.unit, row.person] = codes[row.key]
@@ -400,11 +437,15 @@ def _run_side(units: Units, run: ModelRun, scores: Scores, codes: Mapping[str, i
     )
 
 
-def _label_codes(declared: Sequence[str], people: People, runs: Sequence[ModelRun]) -> dict[str, int]:
-    """A number for every key: the declared options first, in their order, then all others in theirs."""
+def _label_codes(
+    declared: Sequence[str], people: People, runs: Sequence[ModelRun], *, is_numeric: bool
+) -> dict[str, int]:
+    """A number for every key: the declared options first, in their order, then all others; numbers by their size."""
     keys = {row.key for row in people.answers if row.key is not None}
     for run in runs:
         keys |= {row.key for row in run.answers if row.key is not None}
+    if is_numeric:
+        return {key: code for code, key in enumerate(sorted(keys.union(declared), key=lambda key: (float(key), key)))}
     return {key: code for code, key in enumerate([*declared, *sorted(keys.difference(declared))])}
 
 

@@ -121,8 +121,14 @@ def figure_rows(figures: Iterable[Mapping[str, Any]], columns: Sequence[str]) ->
 
 
 def majority_rows(matrices: Mapping[str, Any]) -> Iterator[list[object]]:
-    """A head row, then one row an item: how its vote ended. A tie has no answer; its keys stand in `tied`."""
-    yield ["item", "root", "gold", "status", "answer_key", "n_votes", "margin", "tied"]
+    """A head row, then one row an item: how its vote ended, and the share of its pairs of votes that agree.
+
+    A tie has no answer; its keys stand in `tied`. Fewer than two votes have no agreement. The class that the model of
+    Dawid and Skene holds most probable stands beside it, with its probability, where the report estimated one.
+    """
+    estimated = matrices.get("dawid_skene")
+    head = ["item", "root", "gold", "status", "answer_key", "n_votes", "margin", "tied", "agreement"]
+    yield [*head, *(("dawid_skene_key", "dawid_skene_probability") if estimated else ())]
     items, votes = matrices["items"], votes_by_item(matrices)
     for unit, external_id in enumerate(items["external_ids"]):
         outcome = resolve(votes[unit])
@@ -136,6 +142,8 @@ def majority_rows(matrices: Mapping[str, Any]) -> Iterator[list[object]]:
             outcome.votes,
             outcome.margin,
             _json(list(outcome.tied)) if outcome.tied else None,
+            outcome.agreement,
+            *((estimated["keys"][unit], estimated["probabilities"][unit]) if estimated else ()),
         ]
 
 

@@ -6,15 +6,21 @@ denominators stand side by side, and what neither counts is a figure of its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields, replace
+from functools import partial
 from statistics import stdev
 from typing import Any
 
 import numpy as np
 
-from evaluation.reports.comparison import Comparison, RunSide, Side
+from evaluation.reports.comparison import Comparison, Floats, Ints, RunSide, Side
 from evaluation.stats import (
+    COEFFICIENTS,
+    MAX_ORDINAL_LABELS,
+    MAX_TABLED_LABELS,
+    PAIR_COEFFICIENTS,
+    SCALE_COEFFICIENTS,
     TOO_FEW,
     Bootstrap,
     Coefficient,
@@ -22,14 +28,15 @@ from evaluation.stats import (
     Interval,
     MeanPerson,
     Ratings,
-    all_coefficients,
     count_missing_as_wrong,
     leave_one_out,
+    light_kappa,
     macro_f1,
     majority_votes,
     mean_person,
     mean_person_difference,
     permutation_test,
+    pooled_rounds,
     vote_of_k,
 )
 
@@ -43,7 +50,7 @@ class Figure:
     """One number with its circumstances.
 
     section: accuracy, difference, leave_one_out, agreement, votes, outcomes, person, breakdown; vote_difference,
-    run_difference, planning. row: whose number it
+    run_difference, planning; agreement_label, agreement_person, agreement_pair, agreement_stratum. row: whose number it
     is. measure: a scorer, a coefficient, an outcome. denominator: "all" (an answer that is missing counts as not
     right) or "answered". value: a proportion, a difference of proportions or a coefficient, None when undefined for
     the reason in `undefined`. count: of `n`, for shares of countable things. n: what was averaged (answers, or items
@@ -68,6 +75,7 @@ class Figure:
     n_left_out: int = 0
     n_people: int = 0
     n_roots: int = 0
+    n_pairs: int = 0
     sd: float | None = None
     undefined: str = ""
     level: float | None = None
@@ -103,6 +111,7 @@ class Row:
 PEOPLE_MEAN = Row("people_mean", "people", "People, mean person")
 PEOPLE_POOLED = Row("people_pooled", "people", "People, all answers pooled")
 PEOPLE_VOTE = Row("people_vote", "people", "People, vote")
+PEOPLE_VOTE_ESCALATED = Row("people_vote_escalated", "people", "People, after escalation: vote")
 LEAVE_ONE_OUT = Row("people_leave_one_out", "people", "One person against the vote of the others")
 
 
@@ -155,18 +164,31 @@ def accuracy_figures(comparison: Comparison, *, scorer: str, bootstrap: Bootstra
     people = comparison.people
     means = _means(comparison, people, PEOPLE_MEAN, scorer=scorer, bootstrap=bootstrap)
     found = _mean_figures(PEOPLE_MEAN, scorer, means)
-    found.append(_from_estimate("accuracy", PEOPLE_POOLED, scorer, means.pooled, denominator="answered"))
-    asked = people.asked_items
-    votes = vote_of_k(people.labels, people.scores[scorer], scorable=asked, roots=comparison.roots, bootstrap=bootstrap)
-    n_answers = int(((people.labels >= 0) & asked[:, np.newaxis]).sum())
-    row = replace(PEOPLE_VOTE, label=f"People, vote of {_votes_words(votes.votes_per_item)}")
-    for denominator, estimate in (("all", votes.all_items), ("answered", votes.resolved)):
-        figure = _from_estimate("accuracy", row, scorer, estimate, denominator=denominator)
-        found.append(replace(figure, n=n_answers, n_people=len(people.names)))
+    found.append(from_estimate("accuracy", PEOPLE_POOLED, scorer, means.pooled, denominator="answered"))
+    found += _vote_accuracy(PEOPLE_VOTE, comparison, people.labels, people.scores[scorer], scorer, bootstrap)
+    if comparison.later is not None:
+        labels, later = pooled_rounds(people.labels, comparison.later.labels), comparison.later.scores[scorer]
+        scores = np.where(labels == people.labels, people.scores[scorer], later)
+        found += _vote_accuracy(PEOPLE_VOTE_ESCALATED, comparison, labels, scores, scorer, bootstrap)
     for run in comparison.runs:
         row = run_row(run)
         found += _mean_figures(row, scorer, _means(comparison, run, row, scorer=scorer, bootstrap=bootstrap))
     return found
+
+
+def _vote_accuracy(
+    row: Row, comparison: Comparison, labels: Ints, scores: Floats, scorer: str, bootstrap: Bootstrap
+) -> list[Figure]:
+    """The vote of these answers by both denominators, over the items that round one was asked about."""
+    asked = comparison.people.asked_items
+    votes = vote_of_k(labels, scores, scorable=asked, roots=comparison.roots, bootstrap=bootstrap)
+    n_answers = int(((labels >= 0) & asked[:, np.newaxis]).sum())
+    row = replace(row, label=f"{row.label} of {_votes_words(votes.votes_per_item)}")
+    figures = []
+    for denominator, estimate in (("all", votes.all_items), ("answered", votes.resolved)):
+        figure = from_estimate("accuracy", row, scorer, estimate, denominator=denominator)
+        figures.append(replace(figure, n=n_answers, n_people=len(comparison.people.names)))
+    return figures
 
 
 def macro_f1_figures(comparison: Comparison, *, bootstrap: Bootstrap) -> list[Figure]:
@@ -192,7 +214,7 @@ def macro_f1_figures(comparison: Comparison, *, bootstrap: Bootstrap) -> list[Fi
                 bootstrap=bootstrap,
             )
             for estimate in (result.all_declared, result.gold_classes):
-                figure = _from_estimate("accuracy", row, estimate.name, estimate, denominator=denominator)
+                figure = from_estimate("accuracy", row, estimate.name, estimate, denominator=denominator)
                 found.append(replace(figure, note=_joined(figure.note, note)))
     return found
 
@@ -211,7 +233,7 @@ def difference_figures(comparison: Comparison, *, scorer: str, bootstrap: Bootst
             ("answered", people.scores[scorer], run.scores[scorer]),
         ):
             estimate = mean_person_difference(persons, model, roots=comparison.roots, bootstrap=bootstrap)
-            figure = _from_estimate("difference", run_row(run), scorer, _negated(estimate), denominator=denominator)
+            figure = from_estimate("difference", run_row(run), scorer, _negated(estimate), denominator=denominator)
             # The means of an item are compared: the test is about items, whoever answered them.
             if denominator == "all":
                 test = permutation_test(model, persons, roots=comparison.roots, bootstrap=bootstrap)
@@ -225,31 +247,83 @@ def leave_one_out_figures(comparison: Comparison, *, bootstrap: Bootstrap) -> li
     labels, roots = comparison.people.labels, comparison.roots
     measure = "equals_vote_of_others"
     alone = leave_one_out(labels, roots=roots, bootstrap=bootstrap)
-    found = [_from_estimate("leave_one_out", LEAVE_ONE_OUT, measure, alone.person)]
+    found = [from_estimate("leave_one_out", LEAVE_ONE_OUT, measure, alone.person)]
     for run in comparison.runs:
         result = leave_one_out(labels, run.labels[:, 0], roots=roots, bootstrap=bootstrap)
         note = "first of its repeats" if run.labels.shape[1] > 1 else ""
         if result.model is None or result.difference is None:
             continue
         for name, estimate in ((measure, result.model), (f"{measure}_difference", _negated(result.difference))):
-            figure = _from_estimate("leave_one_out", run_row(run), name, estimate)
+            figure = from_estimate("leave_one_out", run_row(run), name, estimate)
             found.append(replace(figure, note=_joined(figure.note, note)))
     return found
 
 
-def agreement_figures(comparison: Comparison, *, bootstrap: Bootstrap) -> list[Figure]:
-    """Every coefficient among people, from the counted answers of round one, with or without gold."""
+def agreement_figures(
+    comparison: Comparison, *, bootstrap: Bootstrap, measures: Collection[str] | None = None
+) -> list[Figure]:
+    """Every coefficient among people that fits the level of the answers, from round one, with or without gold.
+
+    measures: only these, for whoever cannot wait for all.
+    """
+    coefficients = coefficients_that_fit(comparison)
+    ratings = ratings_of(comparison)
+    row = Row("people", "people", "Agreement among people")
+    return [
+        from_coefficient("agreement", row, coefficient(ratings, bootstrap))
+        for name, coefficient in coefficients.items()
+        if measures is None or name in measures
+    ]
+
+
+def ratings_of(comparison: Comparison) -> Ratings:
+    """People's answers of round one as the coefficients take them."""
     labels = comparison.people.labels
     # Options that an earlier version of the form had are labels, too.
     n_labels = max(len(comparison.classes), int(labels.max(initial=-1)) + 1)
-    ratings = Ratings.from_labels(labels, comparison.roots, n_labels=n_labels)
-    row = Row("people", "people", "Agreement among people")
-    return [
-        _from_coefficient(row, coefficient)
-        for coefficient in all_coefficients(ratings, bootstrap)
-        # AC1 counts the labels that are declared, and of free text none are.
-        if comparison.classes or coefficient.name != "gwet_ac1"
-    ]
+    values = comparison.values
+    if values is not None:
+        n_labels = len(values)
+    return Ratings.from_labels(labels, comparison.roots, n_labels=n_labels, values=values)
+
+
+def coefficients_that_fit(comparison: Comparison) -> dict[str, Callable[[Ratings, Bootstrap | None], Coefficient]]:
+    """The nominal coefficients and those of the level of the answers; for exactly two people Cohen's and Scott's, too.
+
+    Where anything can be an answer no labels are declared, and there is no AC1, no kappa of pairs, no ordinal alpha.
+    """
+    found: dict[str, Callable[[Ratings, Bootstrap | None], Coefficient]] = dict(COEFFICIENTS)
+    level = comparison.level
+    if level in ("interval", "ratio"):
+        found["krippendorff_alpha_interval"] = SCALE_COEFFICIENTS["krippendorff_alpha_interval"]
+    if level == "ratio" and len(comparison.keys) <= MAX_TABLED_LABELS:
+        found["krippendorff_alpha_ratio"] = SCALE_COEFFICIENTS["krippendorff_alpha_ratio"]
+    if not comparison.classes:
+        del found["gwet_ac1"]
+        return found
+    is_ordered = level != "nominal"
+    if is_ordered and len(comparison.keys) <= MAX_ORDINAL_LABELS:
+        found["krippendorff_alpha_ordinal"] = SCALE_COEFFICIENTS["krippendorff_alpha_ordinal"]
+    if is_ordered:
+        name = "gwet_ac2_ordinal" if level == "ordinal" else "gwet_ac2_quadratic"
+        found[name] = SCALE_COEFFICIENTS[name]
+    n_people = int((comparison.people.labels >= 0).any(axis=0).sum())
+    if n_people == 2:
+        weighted = ("cohen_kappa_linear", "cohen_kappa_quadratic") if is_ordered else ()
+        for name in ("cohen_kappa", *weighted, "scott_pi"):
+            found[name] = partial(_of_two, PAIR_COEFFICIENTS[name], comparison)
+    elif n_people > 2:
+        found["light_kappa"] = light_kappa
+    return found
+
+
+def _of_two(
+    coefficient: Callable[..., Coefficient], comparison: Comparison, ratings: Ratings, bootstrap: Bootstrap | None
+) -> Coefficient:
+    """Of the two people who answered."""
+    labels = comparison.people.labels
+    first, second = labels[:, (labels >= 0).any(axis=0)].T
+    return coefficient(first, second, roots=comparison.roots, bootstrap=bootstrap, n_labels=ratings.n_labels)
 
 
 def vote_figures(comparison: Comparison) -> list[Figure]:
@@ -368,13 +442,13 @@ def _mean_figures(row: Row, scorer: str, means: MeanPerson) -> list[Figure]:
     n_missing = means.answered.n_left_out
     return [
         replace(
-            _from_estimate("accuracy", row, scorer, means.all_items, denominator="all"),
+            from_estimate("accuracy", row, scorer, means.all_items, denominator="all"),
             sd=_sd(by_all),
             note=_joined(
                 means.all_items.note, f"{n_missing} without an answer count as not right" if n_missing else ""
             ),
         ),
-        replace(_from_estimate("accuracy", row, scorer, means.answered, denominator="answered"), sd=_sd(by_answered)),
+        replace(from_estimate("accuracy", row, scorer, means.answered, denominator="answered"), sd=_sd(by_answered)),
     ]
 
 
@@ -398,7 +472,7 @@ def _few(row: Row, scorer: str, n_items: int) -> Figure:
     )
 
 
-def _from_estimate(section: str, row: Row, measure: str, estimate: Estimate, *, denominator: str = "") -> Figure:
+def from_estimate(section: str, row: Row, measure: str, estimate: Estimate, *, denominator: str = "") -> Figure:
     return Figure(
         section=section,
         row=row.row,
@@ -419,9 +493,9 @@ def _from_estimate(section: str, row: Row, measure: str, estimate: Estimate, *, 
     )
 
 
-def _from_coefficient(row: Row, coefficient: Coefficient) -> Figure:
+def from_coefficient(section: str, row: Row, coefficient: Coefficient) -> Figure:
     return Figure(
-        section="agreement",
+        section=section,
         row=row.row,
         who=row.who,
         label=row.label,
@@ -430,7 +504,9 @@ def _from_coefficient(row: Row, coefficient: Coefficient) -> Figure:
         n=coefficient.n,
         n_items=coefficient.n,
         n_left_out=coefficient.n_left_out,
+        n_people=coefficient.n_raters or 0,
         n_roots=coefficient.n_roots,
+        n_pairs=coefficient.n_pairs,
         undefined=coefficient.undefined,
         note=coefficient.note,
         **interval_columns(coefficient.interval),

@@ -15,9 +15,18 @@ VERSION = 1
 
 
 def freeze(
-    *, units: Units, people: People, runs: Sequence[ModelRun], scores: Scores, keys: Sequence[str]
+    *,
+    units: Units,
+    people: People,
+    runs: Sequence[ModelRun],
+    scores: Scores,
+    keys: Sequence[str],
+    estimated: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """The inputs in the order of the item set. Answers point to items, people and keys by place in their list."""
+    """The inputs in the order of the item set. Answers point to items, people and keys by place in their list.
+
+    estimated: what dawid_skene.py of the reports froze; None where nothing was estimated.
+    """
     code = {key: place for place, key in enumerate(keys)}
     return {
         "version": VERSION,
@@ -30,6 +39,7 @@ def freeze(
             "strata": units.strata,
         },
         "keys": list(keys),
+        "dawid_skene": estimated,
         "people": {
             "pseudonyms": people.pseudonyms,
             "answers": {

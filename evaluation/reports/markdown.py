@@ -22,6 +22,7 @@ def report_markdown(
         "planning": tables.planning(figures),
         "leave_one_out": tables.leave_one_out_table(figures),
         "agreement": tables.agreement_table(figures),
+        "agreement_parts": tables.agreement_part_tables(figures),
         "votes": tables.votes_table(figures),
         "outcomes": tables.outcomes_table(figures),
         "breakdowns": tables.breakdown_tables(figures),

@@ -10,6 +10,10 @@ from evaluation.reports import words
 Figures = Sequence[Mapping[str, Any]]
 
 
+# One answer an item, made of those of several people.
+_VOTES_OF_PEOPLE = frozenset({"people_vote", "people_vote_escalated", "people_dawid_skene"})
+
+
 def main_table(figures: Figures, *, scorers: Sequence[str], primary_scorer: str) -> dict[str, Any]:
     """People and runs, a row each: {measures, rows: [{label, who, soft, n_items, n_answers, measures, answered,
     difference, difference_answered, is_primary}]}; each number is a figure."""
@@ -30,7 +34,7 @@ def main_table(figures: Figures, *, scorers: Sequence[str], primary_scorer: str)
                 "label": first["label"],
                 "soft": _circumstances(first, outcomes),
                 "n_items": first["n_items"],
-                "n_answers": answered["n"] if answered and first["row"] != "people_vote" else first["n"],
+                "n_answers": answered["n"] if answered and first["row"] not in _VOTES_OF_PEOPLE else first["n"],
                 "measures": [
                     _one(_select(same_row, section="accuracy", measure=measure, denominator="all"))
                     for measure in measures
@@ -107,6 +111,35 @@ def agreement_table(figures: Figures) -> list[dict[str, Any]]:
     ]
 
 
+AGREEMENT_PARTS = {
+    "agreement_label": "label",
+    "agreement_person": "person, against the others",
+    "agreement_pair": "pair of people",
+    "agreement_stratum": "stratum",
+}
+
+
+def agreement_part_tables(figures: Figures) -> list[dict[str, Any]]:
+    """Where agreement lies: [{section, of, measures: [label], rows: [{label, n, cells}]}], a cell {figure,
+    is_coefficient}."""
+    tables = []
+    for section, of in AGREEMENT_PARTS.items():
+        rows: dict[tuple[str, str, str], dict[str, Any]] = {}
+        measures: dict[str, str] = {}
+        for figure in _select(figures, section=section):
+            measures[figure["measure"]] = words.measure_words(figure["measure"])
+            place = (figure["row"], figure["stratum"], figure["stratum_value"])
+            label = f"{figure['stratum']}: {figure['stratum_value']}" if figure["stratum"] else figure["label"]
+            row = rows.setdefault(place, {"label": label, "n": figure["n"], "cells": []})
+            is_coefficient = figure["measure"] in words.COEFFICIENT_MEASURES
+            row["cells"].append({"figure": figure, "is_coefficient": is_coefficient})
+        if rows:
+            tables.append(
+                {"section": section, "of": of, "measures": list(measures.values()), "rows": list(rows.values())}
+            )
+    return tables
+
+
 def votes_table(figures: Figures) -> list[dict[str, Any]]:
     """[{label, figure}] for the ways in which votes ended: those that occurred, and ties even if there are none."""
     return [
@@ -170,8 +203,9 @@ def charted_run(figures: Figures, *, primary_run: int | None) -> str:
 
 def _circumstances(first: Mapping[str, Any], outcomes: Mapping[str, Any]) -> dict[str, Any]:
     """What stands soft behind the name of a row: {n_people, sd, no_answer, left_out, votes}."""
-    if first["row"] == "people_vote":
-        return {"votes": outcomes["votes"], "n_people": None, "sd": None, "no_answer": "", "left_out": ""}
+    if first["row"] in _VOTES_OF_PEOPLE:
+        votes = outcomes["votes"] if first["row"] == "people_vote" else ""
+        return {"votes": votes, "n_people": None, "sd": None, "no_answer": "", "left_out": ""}
     # A run that was asked none of the items has a row and no outcome; a missing key would end the report for good.
     counts = outcomes.get("people" if first["who"] == "people" else first["row"], {})
     return {

@@ -62,6 +62,7 @@ MEASURES = {
     "percent_agreement": "Percent agreement, mean of items",
     "percent_agreement_pooled": "Percent agreement, pooled pairs",
     "specific_agreement": "Agreement given the label",
+    "dawid_skene_accuracy": "Right, as Dawid and Skene’s model estimates",
     "krippendorff_alpha_nominal": "Krippendorff’s alpha, nominal",
     "krippendorff_alpha_ordinal": "Krippendorff’s alpha, ordinal",
     "krippendorff_alpha_interval": "Krippendorff’s alpha, interval",

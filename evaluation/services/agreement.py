@@ -64,10 +64,9 @@ def _worked_out(stage: Stage, field: str) -> AgreementNow:
     people = read_people(stage=stage, units=units, field=field)
     spec = deciding_field(stage=stage, name=field)
     comparison = compare(units=units, people=people, runs=[], scores=Scores(), spec=spec)
-    figures = agreement_figures(comparison, bootstrap=Bootstrap(seed=_SEED, n_resamples=_RESAMPLES))
-    return AgreementNow(
-        stage, field, {figure.measure: figure.to_json() for figure in figures if figure.measure in _SHOWN}
-    )
+    bootstrap = Bootstrap(seed=_SEED, n_resamples=_RESAMPLES)
+    figures = agreement_figures(comparison, bootstrap=bootstrap, measures=_SHOWN)
+    return AgreementNow(stage, field, {figure.measure: figure.to_json() for figure in figures})
 
 
 def _from_last_report(stage: Stage, field: str) -> AgreementNow | None:

@@ -188,6 +188,8 @@ def _make(report: Report) -> _Made:
     # Imported here: the web server, which only shows reports, never pays for NumPy.
     from evaluation.matrices import compare, read_models, read_people, read_units
     from evaluation.reports import differences
+    from evaluation.reports.agreement import agreement_part_figures
+    from evaluation.reports.dawid_skene import dawid_skene_figures, estimate_classes, frozen_classes
     from evaluation.reports.figures import all_figures
     from evaluation.reports.frozen import freeze
     from evaluation.reports.manifest import build_manifest
@@ -235,8 +237,21 @@ def _make(report: Report) -> _Made:
     found += differences.run_difference_figures(comparison, scorer=scorer, bootstrap=bootstrap)
     found += differences.planning_figures(comparison, scorer=scorer, run=report.primary_run_id)
     found = differences.adjust_together(found)
+    for figure in agreement_part_figures(comparison, bootstrap=bootstrap):
+        found.append(figure)
+        beat(report)
+    classes = estimate_classes(comparison, seed=report.seed)
+    if classes is not None:
+        found += dawid_skene_figures(comparison, classes, scorers=scorers, bootstrap=bootstrap)
     figures = [figure.to_json() for figure in found]
-    matrices = freeze(units=units, people=people, runs=models, scores=scores, keys=comparison.keys)
+    matrices = freeze(
+        units=units,
+        people=people,
+        runs=models,
+        scores=scores,
+        keys=comparison.keys,
+        estimated=None if classes is None else frozen_classes(comparison, classes),
+    )
     manifest = build_manifest(
         report=report,
         spec=spec,

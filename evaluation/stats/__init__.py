@@ -68,6 +68,7 @@ from evaluation.stats.results import (
 )
 from evaluation.stats.scales import (
     MAX_ORDINAL_LABELS,
+    MAX_TABLED_LABELS,
     SCALE_COEFFICIENTS,
     gwet_ac2_linear,
     gwet_ac2_ordinal,
@@ -80,6 +81,7 @@ from evaluation.stats.scales import (
 __all__ = [
     "COEFFICIENTS",
     "MAX_ORDINAL_LABELS",
+    "MAX_TABLED_LABELS",
     "NO_DISCORDANT",
     "NO_PAIRS",
     "NO_TRIALS",

@@ -12,7 +12,7 @@ from evaluation.stats.results import Coefficient
 # The ordinal distance depends on how often each label is used, so all pairs of labels are carried along.
 MAX_ORDINAL_LABELS = 100
 # A table of all distances between labels: 2,000 are 32 MB.
-_MAX_TABLED_LABELS = 2_000
+MAX_TABLED_LABELS = 2_000
 
 
 def krippendorff_alpha_ordinal(ratings: Ratings, bootstrap: Bootstrap | None = None) -> Coefficient:
@@ -77,8 +77,8 @@ def krippendorff_alpha_ratio(ratings: Ratings, bootstrap: Bootstrap | None = Non
     values = _values(ratings)
     if (values < 0).any():
         raise ValueError("The ratio alpha is for numbers from zero.")
-    if values.size > _MAX_TABLED_LABELS:
-        raise ValueError(f"The ratio alpha is for at most {_MAX_TABLED_LABELS:,} labels, not {values.size:,}.")
+    if values.size > MAX_TABLED_LABELS:
+        raise ValueError(f"The ratio alpha is for at most {MAX_TABLED_LABELS:,} labels, not {values.size:,}.")
     sums_of_two = values[:, np.newaxis] + values
     difference = values[:, np.newaxis] - values
     distance = np.divide(difference, sums_of_two, out=np.zeros_like(difference), where=sums_of_two > 0) ** 2
@@ -164,7 +164,7 @@ def _spread(ratings: Ratings) -> Floats:
 
 
 def _dense(ratings: Ratings) -> Floats:
-    if ratings.n_labels > _MAX_TABLED_LABELS:
-        raise ValueError(f"This coefficient is for at most {_MAX_TABLED_LABELS:,} labels, not {ratings.n_labels:,}.")
+    if ratings.n_labels > MAX_TABLED_LABELS:
+        raise ValueError(f"This coefficient is for at most {MAX_TABLED_LABELS:,} labels, not {ratings.n_labels:,}.")
     counts = ratings.counts
     return counts if isinstance(counts, np.ndarray) else np.asarray(counts.toarray(), dtype=np.float64)

@@ -149,6 +149,7 @@ def _results(row: Report) -> dict[str, Any]:
         "planning": tables.planning(figures),
         "leave_one_out": tables.leave_one_out_table(figures),
         "agreement": tables.agreement_table(figures),
+        "agreement_parts": tables.agreement_part_tables(figures),
         "votes": tables.votes_table(figures),
         "outcomes": tables.outcomes_table(figures),
         "failed": failed,

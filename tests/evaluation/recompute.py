@@ -1,9 +1,10 @@
 """A report's figures again, from its answers.csv alone: an independent reading of docs/reports.md.
 
 Standard library only, and nothing of Goldpanel: whoever reads a paper can run this on the published file.
-    python recompute.py answers.csv [label,label,...]
+    python recompute.py answers.csv [label,label,... [ordered]]
 prints one line a figure: section, row, measure, denominator, value. The labels are the declared options of a choice
-field, for macro-F1; without them, and for text fields, there is none.
+field, for macro-F1, kappas and the model of Dawid and Skene; without them, and for text fields, there are none.
+`ordered`: they are a scale.
 """
 
 from __future__ import annotations
@@ -223,10 +224,10 @@ def macro_f1(rows: Sequence[Row], labels: Sequence[str]) -> Figures:
     return figures
 
 
-def agreement(rows: Sequence[Row], n_labels: int) -> Figures:
+def agreement(rows: Sequence[Row], declared: Sequence[str], is_ordered: bool) -> Figures:
     """Coefficients over the items with two answers or more, with or without gold; None where undefined.
 
-    n_labels: how many labels are declared, for AC1; 0 for a text field, of which there is no AC1.
+    declared: the labels in the order of the scale; none for a text field, which has no AC1 and no kappas of pairs.
     """
     votes = [[row.key for row in answers if row.key is not None] for answers in people_by_item(rows).values()]
     paired = [Counter(item) for item in votes if len(item) >= 2]
@@ -243,9 +244,56 @@ def agreement(rows: Sequence[Row], n_labels: int) -> Figures:
     put("krippendorff_alpha_nominal", alpha(paired))
     rated = [Counter(item) for item in votes if item]
     put("fleiss_kappa", fleiss(paired, rated))
-    if n_labels:
-        put("gwet_ac1", gwet(paired, rated, n_labels))
+    if not declared:
+        return figures
+    put("gwet_ac1", gwet(paired, rated, declared, lost=lambda k: float(k > 0)))
+    if is_ordered:
+        put("krippendorff_alpha_ordinal", alpha_ordinal(paired, declared))
+        put("gwet_ac2_ordinal", gwet(paired, rated, declared, lost=lambda k: k * (k + 1) / 2))
+    tables = pair_tables(rows)
+    places = {label: place for place, label in enumerate(declared)}
+    if len({row.source for row in rows if row.who == "person" and row.key is not None}) > 2:
+        put("light_kappa", mean(k for table in tables if (k := kappa(table, unequal)) is not None))
+        return figures
+    for table in tables:
+        put("cohen_kappa", kappa(table, unequal))
+        both = Counter(label for pair in table for label in pair)
+        observed = sum(first == second for first, second in table) / len(table)
+        by_chance = sum((n / both.total()) ** 2 for n in both.values())
+        put("scott_pi", (observed - by_chance) / (1 - by_chance) if by_chance < 1 else None)
+        if is_ordered:
+            put("cohen_kappa_linear", kappa(table, lambda a, b: abs(places[a] - places[b])))
+            put("cohen_kappa_quadratic", kappa(table, lambda a, b: (places[a] - places[b]) ** 2))
     return figures
+
+
+Pairs = list[tuple[str, str]]
+
+
+def pair_tables(rows: Sequence[Row]) -> list[Pairs]:
+    """For every two people the labels of the items that both answered."""
+    given: dict[str, dict[str, str]] = defaultdict(dict)
+    for row in rows:
+        if row.who == "person" and row.key is not None:
+            given[row.source][row.item] = row.key
+    people = sorted(given)
+    tables = [
+        [(given[a][item], given[b][item]) for item in given[a] if item in given[b]]
+        for place, a in enumerate(people)
+        for b in people[place + 1 :]
+    ]
+    return [table for table in tables if table]
+
+
+def unequal(a: str, b: str) -> float:
+    return float(a != b)
+
+
+def kappa(table: Pairs, distance: Callable[[str, str], float]) -> float | None:
+    """1 - observed / expected distance, each of the two with their own shares of the labels."""
+    observed = sum(distance(a, b) for a, b in table) / len(table)
+    expected = sum(distance(a, b) for a, _ in table for _, b in table) / len(table) ** 2
+    return 1 - observed / expected if expected else None
 
 
 def alpha(paired: Sequence[Counter[str]]) -> float | None:
@@ -270,13 +318,49 @@ def fleiss(paired: Sequence[Counter[str]], rated: Sequence[Counter[str]]) -> flo
     return (observed - by_chance) / (1 - by_chance) if abs(1 - by_chance) > 1e-12 else None
 
 
-def gwet(paired: Sequence[Counter[str]], rated: Sequence[Counter[str]], n_labels: int) -> float | None:
-    """(observed - by chance) / (1 - by chance), chance being the sum of p (1 - p) over the declared labels less one."""
-    observed = observed_agreement(paired)
-    if observed is None or n_labels < 2:
+def gwet(
+    paired: Sequence[Counter[str]],
+    rated: Sequence[Counter[str]],
+    declared: Sequence[str],
+    lost: Callable[[int], float],
+) -> float | None:
+    """(observed - by chance) / (1 - by chance), with a weight for every two labels.
+
+    lost: what is lost by labels so many places apart, as a share of what is lost by the ends of the scale.
+    """
+    if not paired or len(declared) < 2:
         return None
-    by_chance = sum(share * (1 - share) for share in label_shares(rated)) / (n_labels - 1)
+    weight = {
+        (a, b): 1 - lost(abs(i - j)) / lost(len(declared) - 1)
+        for i, a in enumerate(declared)
+        for j, b in enumerate(declared)
+    }
+    observed = sum(
+        (sum(item[a] * item[b] * w for (a, b), w in weight.items()) - item.total())
+        / (item.total() * (item.total() - 1))
+        for item in paired
+    ) / len(paired)
+    spread = sum(share * (1 - share) for share in label_shares(rated))
+    by_chance = sum(weight.values()) * spread / (len(declared) * (len(declared) - 1))
     return (observed - by_chance) / (1 - by_chance)
+
+
+def alpha_ordinal(paired: Sequence[Counter[str]], declared: Sequence[str]) -> float | None:
+    """As alpha, two labels being as far apart as there are answers between them, half of their own counted."""
+    totals: Counter[str] = Counter()
+    for item in paired:
+        totals.update(item)
+    n, below, rank = totals.total(), 0.0, {}
+    for label in declared:
+        rank[label] = below + totals[label] / 2
+        below += totals[label]
+
+    def spread(counts: Counter[str]) -> float:
+        return sum(counts[a] * counts[b] * (rank[a] - rank[b]) ** 2 for a in counts for b in counts)
+
+    expected = spread(totals) / (n - 1) if n > 1 else 0.0
+    observed = sum(spread(item) / (item.total() - 1) for item in paired)
+    return 1 - observed / expected if expected else None
 
 
 def observed_agreement(paired: Sequence[Counter[str]]) -> float | None:
@@ -290,16 +374,65 @@ def label_shares(rated: Sequence[Counter[str]]) -> list[float]:
     return [sum(item[label] / item.total() for item in rated) / len(rated) for label in labels]
 
 
-def recompute(path: Path, *, scorers: Sequence[str], labels: Sequence[str] = ()) -> Figures:
+def dawid_skene(rows: Sequence[Row], declared: Sequence[str]) -> dict[str, str | None]:
+    """The most probable label of each item: expectation and maximisation from the vote shares."""
+    answers = [(row.item, row.source, row.key) for row in rows if row.who == "person" and row.key is not None]
+    votes: dict[str, Counter[str]] = defaultdict(Counter)
+    for item, _, label in answers:
+        votes[item][label] += 1
+    belief = {item: {k: count[k] / count.total() for k in declared} for item, count in votes.items()}
+    for _ in range(300):
+        prior = {k: sum(b[k] for b in belief.values()) / len(belief) for k in declared}
+        met: dict[tuple[str, str], float] = defaultdict(float)
+        said: dict[tuple[str, str, str], float] = defaultdict(float)
+        for item, person, label in answers:
+            for k in declared:
+                met[person, k] += belief[item][k]
+                said[person, k, label] += belief[item][k]
+        joint = {item: dict(prior) for item in belief}
+        for item, person, label in answers:
+            for k in declared:
+                joint[item][k] *= said[person, k, label] / met[person, k] if met[person, k] else 0.0
+        belief = {
+            item: {k: p / sum(by_label.values()) for k, p in by_label.items()} for item, by_label in joint.items()
+        }
+    found: dict[str, str | None] = {}
+    for item, by_label in belief.items():
+        best, second = sorted(by_label.values(), reverse=True)[:2]
+        found[item] = max(declared, key=lambda k: by_label[k]) if best - second > 1e-9 else None
+    return found
+
+
+def dawid_skene_accuracies(rows: Sequence[Row], scorer: str, declared: Sequence[str]) -> Figures:
+    """As of the vote: an item that nothing was found for is not right, or left out."""
+    labels = dawid_skene(rows, declared)
+    everything, decided = [], []
+    for item, answers in people_by_item(row for row in rows if row.gold).items():
+        label = labels.get(item)
+        if label is None:
+            everything.append(0.0)
+        elif any(row.key == label for row in answers):
+            score = SCORERS[scorer](label, answers[0].gold)
+            everything.append(score)
+            decided.append(score)
+    return {
+        ("accuracy", "people_dawid_skene", scorer, "all"): mean(everything),
+        ("accuracy", "people_dawid_skene", scorer, "answered"): mean(decided),
+    }
+
+
+def recompute(path: Path, *, scorers: Sequence[str], labels: Sequence[str] = (), is_ordered: bool = False) -> Figures:
     rows = read(path)
-    figures: Figures = agreement(rows, len(labels))
+    figures: Figures = agreement(rows, labels, is_ordered)
     for scorer in scorers:
         figures |= accuracies(rows, scorer) | differences(rows, scorer)
+        figures |= dawid_skene_accuracies(rows, scorer, labels) if labels else {}
     return figures | (macro_f1(rows, labels) if labels else {})
 
 
 if __name__ == "__main__":
     declared = sys.argv[2].split(",") if len(sys.argv) > 2 else []
     chosen = ["label_accuracy"] if declared else ["exact_match", "token_f1"]
-    for place, found in sorted(recompute(Path(sys.argv[1]), scorers=chosen, labels=declared).items()):
+    all_of_it = recompute(Path(sys.argv[1]), scorers=chosen, labels=declared, is_ordered="ordered" in sys.argv[3:])
+    for place, found in sorted(all_of_it.items()):
         print(*place, "undefined" if found is None else f"{found:.12g}", sep="\t")

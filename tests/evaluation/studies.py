@@ -29,6 +29,7 @@ from tests.factories import (
 
 LABELS = ["yes", "no", "not_sure"]
 TEXTS = ["Lake Como", "two", "the 3rd of May 1998"]
+FORMS = {"label": YES_NO, "ordered": [YES_NO[0] | {"ordered": True}, *YES_NO[1:]], "text": SHORT_ANSWER}
 
 
 @dataclass
@@ -74,9 +75,9 @@ def make_study(
 ) -> Study:
     """Seeded answers with disagreement, ties, skips, unparsed and refused completions; tables of four questions."""
     rng = random.Random(seed)
-    field, answers = ("label", LABELS) if form == "label" else ("answer", TEXTS)
+    field, answers = ("answer", TEXTS) if form == "text" else ("label", LABELS)
     project = make_project(title="Rivers")
-    stage = make_stage(project, overlap=n_people, title="Answers", form=YES_NO if form == "label" else SHORT_ANSWER)
+    stage = make_stage(project, overlap=n_people, title="Answers", form=FORMS[form])
     admin = make_member(project, "admin")
     people = [make_annotator() for _ in range(n_people)]
     tables = [make_item(project, external_id=f"table {n}") for n in range(-(-n_items // 4))]
@@ -101,7 +102,7 @@ def make_study(
                 stage_item.active -= 1
             else:
                 given = {field: right if luck < 0.8 else rng.choice(answers)}
-                make_annotation(stage_item, person, given | ({} if form == "label" else {"why": "Row two says so."}))
+                make_annotation(stage_item, person, given | ({"why": "Row two says so."} if form == "text" else {}))
     item_set = make_item_set(project, items, name="All questions")
     runs = [_make_run(stage, item_set, items, gold, rng, n, repeats, field, answers) for n in range(n_runs)]
     return Study(project, stage, item_set, items, people, runs, admin, field)

@@ -170,7 +170,7 @@ def test_the_label_matrix_is_the_one_that_the_coefficients_used():
     for votes in paired:
         agreeing = sum(one == other for i, one in enumerate(votes) for other in votes[i + 1 :])
         shares.append(agreeing / (len(votes) * (len(votes) - 1) / 2))
-    figure = figure_of(report, measure="percent_agreement")
+    figure = figure_of(report, section="agreement", measure="percent_agreement")
     assert (figure["value"], figure["n"]) == (pytest.approx(sum(shares) / len(shares)), len(paired))
 
 
