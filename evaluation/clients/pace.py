@@ -8,6 +8,7 @@ import threading
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
+from decimal import Decimal
 
 from evaluation.clients.base import Completion
 
@@ -123,18 +124,19 @@ class Pace:
 class Meter:
     """What a run has spent and may spend, counted where completions arrive: nothing is sent once it is all gone.
 
-    input_price, output_price: of one token. Limits are None where there is none.
+    input_price, output_price: of a million tokens; exact numbers, so that this and what the database adds up never
+    disagree on whether it is all gone. Limits are None where there is none.
     """
 
-    def __init__(self, *, input_price: float = 0.0, output_price: float = 0.0) -> None:
+    def __init__(self, *, input_price: Decimal = Decimal(0), output_price: Decimal = Decimal(0)) -> None:
         self._lock = threading.Lock()
         self._prices = input_price, output_price
-        self._limits: tuple[float | None, int | None] = None, None
+        self._limits: tuple[Decimal | None, int | None] = None, None
         self._known = 0, 0
         self._unstored = 0, 0
         self.is_blind = False
 
-    def limit(self, *, money: float | None, tokens: int | None) -> None:
+    def limit(self, *, money: Decimal | None, tokens: int | None) -> None:
         with self._lock:
             self._limits = money, tokens
 
@@ -164,5 +166,7 @@ class Meter:
             money, tokens = self._limits
             prompt, completion = (a + b for a, b in zip(self._known, self._unstored, strict=True))
             cost = prompt * self._prices[0] + completion * self._prices[1]
-            is_over = (money is not None and cost >= money) or (tokens is not None and prompt + completion >= tokens)
+            is_over = (money is not None and cost >= money * 1_000_000) or (
+                tokens is not None and prompt + completion >= tokens
+            )
             return is_over or (self.is_blind and self.is_limited)

@@ -449,8 +449,9 @@ class _Shift:
             self.requests.pop(result.row.pk, None)
         if spent is not None and self.meter is not None:
             budgets.update_meter(self.meter, spent, asked)
-            if self.meter.is_spent and not self.tally.stopped_because:
-                self.tally.stopped_because = budgets.spent_words(spent) or budgets.BLIND
+            is_blind = self.meter.is_blind and self.meter.is_limited
+            because = budgets.spent_words(spent) or (budgets.BLIND if is_blind else "")
+            self.tally.stopped_because = self.tally.stopped_because or because
 
     def _give_back(self, ids: list[int], retry_after: float | None) -> None:
         """Not asked: the attempt that the claim counted is taken back."""

@@ -133,17 +133,14 @@ def meter_of(run: Run) -> Meter | None:
     endpoint = run.endpoint
     if endpoint.provider != Endpoint.Provider.OPENAI:
         return None
-    meter = Meter(
-        input_price=float((endpoint.input_price or 0) / MILLION),
-        output_price=float((endpoint.output_price or 0) / MILLION),
-    )
+    meter = Meter(input_price=endpoint.input_price or Decimal(0), output_price=endpoint.output_price or Decimal(0))
     update_meter(meter, run, [])
     return meter
 
 
 def update_meter(meter: Meter, spent: Run | Spent, stored: Sequence[Completion]) -> None:
     """What all workers spent, and what may be spent; stored: those of our own that are in it since the last time."""
-    meter.limit(money=None if spent.budget_money is None else float(spent.budget_money), tokens=spent.budget_tokens)
+    meter.limit(money=spent.budget_money, tokens=spent.budget_tokens)
     meter.know(spent.prompt_tokens, spent.completion_tokens, of_ours=_tokens(stored))
 
 

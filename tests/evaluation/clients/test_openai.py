@@ -5,6 +5,7 @@ import json
 import threading
 import time
 from datetime import UTC, datetime
+from decimal import Decimal
 
 import pytest
 
@@ -180,9 +181,9 @@ def test_requests_may_be_added_while_the_client_works(server):
 
 
 def test_nothing_is_sent_once_the_budget_is_spent(server):
-    meter = Meter(input_price=1.0, output_price=2.0)
-    # A completion of the server counts 11 tokens in and 3 out: 17 each.
-    meter.limit(money=30.0, tokens=None)
+    meter = Meter(input_price=Decimal(1), output_price=Decimal(2))
+    # A completion of the server counts 11 tokens in and 3 out: 17 millionths each.
+    meter.limit(money=Decimal("0.00003"), tokens=None)
     got = outcomes(make_client(server, meter=meter), *"abcde")
     assert len(server.calls()) == 2
     assert [got[n] for n in (2, 3, 4)] == [NotAsked(NotAskedReason.BUDGET_SPENT)] * 3
