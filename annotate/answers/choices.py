@@ -62,5 +62,5 @@ class Choices(FieldType):
 
     def _in_order(self, chosen: list[str], spec: FieldSpec) -> list[JsonValue]:
         """Options first, in their order; then what is none, for `validate` to name."""
-        known = [option.value for option in spec.options]
-        return [value for value in known if value in chosen] + [value for value in chosen if value not in known]
+        known: list[JsonValue] = [option.value for option in spec.options]
+        return [*(value for value in known if value in chosen), *(value for value in chosen if value not in known)]

@@ -50,7 +50,12 @@ class Table(FieldType):
         if isinstance(raw, Mapping) or (isinstance(raw, list | tuple) and any(not isinstance(r, str) for r in raw)):
             return _cells(raw, spec).to_json()
         text = one_string(data, spec)
-        return None if text is None or is_blank(text) else _cells(text, spec).to_json()
+        if text is None or is_blank(text):
+            return None
+        try:
+            return _cells(text, spec).to_json()
+        except AnswerInvalid:
+            return text  # half-typed: a draft keeps it, and `validate` says what is wrong
 
     def validate(self, value: object, spec: FieldSpec) -> dict[str, JsonValue]:
         if value is None or (isinstance(value, str) and is_blank(value)):

@@ -56,8 +56,10 @@ def text_of_rows(columns: Sequence[str], rows: Sequence[Sequence[str | None]]) -
     written = [list(columns), *(["" if cell is None else cell for cell in row] for row in rows)]
     # Without a tab in it, a comma or a bar in the only column would be taken for what separates columns.
     is_plain = len(columns) > 1 or all(row[0] and not _SEPARATOR.search(row[0]) for row in written)
-    quoting = csv.QUOTE_MINIMAL if is_plain else csv.QUOTE_ALL
-    csv.writer(buffer, delimiter="\t", lineterminator="\n", quoting=quoting).writerows(written)
+    writer = csv.writer(
+        buffer, delimiter="\t", lineterminator="\n", quoting=csv.QUOTE_MINIMAL if is_plain else csv.QUOTE_ALL
+    )
+    writer.writerows(written)
     return buffer.getvalue().removesuffix("\n")
 
 

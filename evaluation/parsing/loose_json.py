@@ -57,8 +57,8 @@ class Reading:
     def read(self) -> "Reading":
         """Raises Unreadable."""
         try:
-            self.value, self.position = _STRICT.scan_once(self.text, self.position)
-        except (StopIteration, ValueError, RecursionError):
+            self.value, self.position = _STRICT.raw_decode(self.text, self.position)
+        except (ValueError, RecursionError):
             try:
                 self.value = self._value(0, in_object=False)
             except Cut:

@@ -217,6 +217,12 @@ def test_tables_say_where_they_are_wrong(raw, said):
     assert said in refusal(PEOPLE, raw)
 
 
+def test_a_half_typed_table_is_kept_as_a_draft():
+    half = "Ada\t1815\tmathem"
+    assert read_answer([PEOPLE], {"it": half}) == {"it": half}
+    assert shown(PEOPLE, half) == half
+
+
 def test_two_tables_are_one_answer_in_any_order_of_columns_and_rows():
     turned = {"columns": ["birth-year", "NAME"], "rows": [["1912", "alan"], ["1,815", "Ada"]]}
     assert key(ANY_TABLE, turned) == key(ANY_TABLE, ADA_AND_ALAN)
