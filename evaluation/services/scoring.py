@@ -78,6 +78,7 @@ def score_answers(
         pairs.store()
         found.annotations[scorer] = pairs.values("annotation_id")
         found.predictions[scorer] = pairs.values("prediction_id")
+    progress(n_before, n_before)
     return found
 
 

@@ -71,6 +71,38 @@ def test_the_form_suggests_finished_runs_and_offers_every_fitting_score(client):
     assert page.count("checked") == 2
 
 
+def test_further_scores_and_a_family_of_every_run_are_chosen_on_the_page(client):
+    study = make_study(n_items=4, form="text")
+    sent = form_of(study, comparison=f"{study.stage.pk}:answer:structext_rouge_l")
+    sent |= {"further_scorers": ["rouge_l", "bleu"], "every_run_is_primary": "on"}
+    as_person(client, study.admin).post(url("report-new", study), sent)
+    report = Report.objects.get()
+    assert (report.primary_scorer, report.further_scorers) == ("structext_rouge_l", ["rouge_l", "bleu"])
+    assert report.every_run_is_primary
+
+
+def test_a_score_of_another_type_of_field_is_refused_beside_its_box(client):
+    study = make_study(n_items=4, form="text")
+    make_stage(
+        study.project, title="Tables", form=[{"name": "rows", "type": "table", "caption": "Rows", "columns": ["a"]}]
+    )
+    sent = form_of(study, comparison=f"{study.stage.pk}:answer:exact_match", further_scorers=["qatch_tuple_order"])
+    response = as_person(client, study.admin).post(url("report-new", study), sent)
+    assert response.status_code == 422
+    assert "Does not fit answers to this field: Tuple order (QATCH)." in response.content.decode()
+    assert not Report.objects.exists()
+
+
+def test_a_finished_report_shows_its_tests_and_what_a_next_study_needs(client):
+    study = make_study()
+    report = study.made_report()
+    page = as_person(client, study.admin).get(url("report", study, report.pk)).content.decode()
+    assert "Differences, tested" in page
+    assert "Holm, of 1" in page
+    assert "BH, of 4" in page
+    assert "with a power of 80 %" in page
+
+
 def test_a_set_of_which_the_stage_asks_nothing_is_refused(client, study):
     others = make_item_set(study.project, [make_item(study.project)], name="newer, and asked nowhere")
     as_person(client, study.admin)

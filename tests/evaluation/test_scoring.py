@@ -156,4 +156,4 @@ def test_the_progress_counts_pairs_over_all_scorers(study):
         runs=models,
         progress=lambda n, of: told.append((n, of)),
     )
-    assert told == [(0, 2), (2, 4)]
+    assert told == [(0, 2), (2, 4), (4, 4)]
