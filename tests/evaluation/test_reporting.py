@@ -495,3 +495,35 @@ def test_tables_of_people_and_models_are_scored_cell_by_cell():
     assert accuracy[f"run_{run.pk}", "tuple_fraction"] == 0.5
     assert accuracy[f"run_{run.pk}", "cell_f1"] == pytest.approx(2 / 3)
     assert accuracy[f"run_{run.pk}", "tuple_similarity"] == 0.5
+
+
+def test_a_later_round_counts_in_the_vote_after_escalation_and_nowhere_else():
+    study = make_study(n_items=0, n_people=4, n_runs=0)
+    item = make_item(study.project, gold={"label": ["yes"]})
+    stage_item = make_stage_item(study.stage, item)
+    # A tie of two, and two more people who end it.
+    for number, (person, label) in enumerate(zip(study.people, ["yes", "no", "yes", "yes"], strict=True)):
+        given = make_annotation(stage_item, person, {"label": label})
+        type(given.assignment).objects.filter(pk=given.assignment_id).update(round=1 + number // 2)
+    report = study.made_report(item_set=make_item_set(study.project, [item]), primary_run=None)
+    assert report.state == Report.State.DONE, report.error
+    by_all = {"section": "accuracy", "measure": "label_accuracy", "denominator": "all"}
+    assert figure_of(report, row="people_vote", **by_all)["value"] == 0
+    after = figure_of(report, row="people_vote_escalated", **by_all)
+    assert (after["value"], after["n"]) == (1, 4)
+    # Mean person and agreement stay with the two of round one.
+    assert figure_of(report, row="people_mean", **by_all)["n"] == 2
+    assert figure_of(report, section="agreement", measure="percent_agreement")["value"] == 0
+    assert "after escalation" in content(report, "report.md").decode()
+
+
+def test_the_votes_file_tells_agreement_and_the_most_probable_label():
+    report = make_study().made_report()
+    rows = rows_of(report, "votes.csv")
+    unanimous = [row for row in rows if row["status"] == "unanimous"]
+    assert unanimous
+    assert {(float(row["agreement"]), row["dawid_skene_key"] == row["answer_key"]) for row in unanimous} == {
+        (1.0, True)
+    }
+    assert all(0 <= float(row["dawid_skene_probability"]) <= 1 for row in rows)
+    assert report.matrices["dawid_skene"]["n_starts"] == 10
