@@ -222,6 +222,9 @@ def test_the_doctor_says_what_to_do_on_a_fresh_machine(tmp_path):
     assert any(line.startswith("PROBLEM  database: sqlite, reachable,") for line in lines)
     assert any("-> ./goldpanel manage migrate" in line for line in lines)
     assert any(line.startswith("ok       broker: files in the data folder, 0 bells waiting") for line in lines)
+    assert any(
+        line.startswith(("ok       WordNet: /usr/share/wordnet", "note     WordNet: not installed")) for line in lines
+    )
 
 
 def test_the_doctor_names_services_that_do_not_answer(tmp_path):
