@@ -104,8 +104,8 @@ def served(log_folder: Path) -> Iterator[str]:
     address = f"http://127.0.0.1:{values['GOLDPANEL_PORT']}"
     with Processes(os.environ, log_folder) as processes:
         processes.start("web", web_command(values))
-        if not _wait_for_page(f"{address}/", processes):
-            sys.exit(processes.last_words("web"))
+        if failed := _wait_for_page(f"{address}/", processes):
+            sys.exit(processes.last_words(failed))
         yield address
 
 
@@ -177,6 +177,8 @@ def screens() -> Iterator[Screen]:
     yield Screen("stage", admin, at("stage", slug, demo.CLAIMS))
     yield Screen("import", admin, at("import", slug))
     yield Screen("import-preview", admin, at("import-job", slug, draft_import(project, admin).pk))
+    yield Screen("exports", admin, at("exports", slug))
+    yield Screen("restore", admin, at("restore"))
     yield Screen("runs", admin, at("runs", slug))
     yield Screen("run", admin, at("run", slug, run.pk))
     yield Screen("reports", admin, at("reports", slug))

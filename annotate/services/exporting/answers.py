@@ -121,8 +121,8 @@ def answer_rows(*, project: Project) -> Iterator[list[object]]:
     with server_side_cursor():
         for (
             pk, answer, is_current, version_id, state, slot, person_id, stage, form, guidelines, item, item_revision,
-            content_hash, root, pseudonym, is_sample, is_imported, finished_at, round_, revision, skip_reason, skip_note,
-            is_flagged, flag_note, active, wall, leased_at, answered_at,
+            content_hash, root, pseudonym, is_sample, is_imported, finished_at, round_, revision, skip_reason,
+            skip_note, is_flagged, flag_note, active, wall, leased_at, answered_at,
         ) in rows.iterator(chunk_size=BATCH):  # fmt: skip
             reason = by_annotation.get(pk) or by_person.get(person_id) or ""
             if pk is None:
@@ -140,8 +140,8 @@ def answer_rows(*, project: Project) -> Iterator[list[object]]:
                 leased_at, answered_at = None, answered_at if finished_at else None
             yield [
                 slug, stage, form, guidelines, item, item_revision, content_hash, root or item, pseudonym,
-                is_sample or is_sample_project, is_imported, round_, revision, status, reason, skip_reason, skip_note, is_flagged,
-                flag_note, active, wall, utc(leased_at), utc(answered_at),
+                is_sample or is_sample_project, is_imported, round_, revision, status, reason, skip_reason, skip_note,
+                is_flagged, flag_note, active, wall, utc(leased_at), utc(answered_at),
                 *(answer.get(name) for name in names), *(keys.get(name) for name in deciding),
             ]  # fmt: skip
 
