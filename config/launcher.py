@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import logging.config
 import os
 import signal
 import socket
@@ -17,7 +18,7 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, NoReturn
 
-from config import local_model
+from config import local_model, logs
 from config.env import PROJECT, SettingsInvalid, load_env_file, read_settings
 from config.processes import MANAGE, Processes, model_command, scheduler_command, web_command, worker_command
 
@@ -83,6 +84,7 @@ def _run_demo(options: argparse.Namespace) -> int:
     os.environ["GOLDPANEL_LOCAL_MODEL_PORT"] = str(model_port)
     address = f"http://127.0.0.1:{port}"
     log_folder = values["GOLDPANEL_DATA"] / "log"
+    _set_up_logging(values)
     with _ended_by_signals(), Processes(os.environ, log_folder) as processes:
         if code := _first("demo_setup", "--base-url", address):
             return code
@@ -134,6 +136,7 @@ def serve(arguments: list[str]) -> int:
 
 def _serve(values: Mapping[str, Any], *, web_only: bool) -> int:
     _refuse_taken_port(values["GOLDPANEL_HOST"], values["GOLDPANEL_PORT"])
+    _set_up_logging(values)
     with _ended_by_signals(), Processes(os.environ) as processes:
         if code := _first("prepare"):
             return code
@@ -250,6 +253,13 @@ def _exec(command: list[str]) -> NoReturn:
 def _load_env() -> None:
     if name := os.environ.get("GOLDPANEL_ENV_FILE", ".env"):
         load_env_file(PROJECT / name)
+
+
+def _set_up_logging(values: Mapping[str, Any]) -> None:
+    """What is said of children that end reads like the lines of those that run."""
+    # Secrets are struck out of every line, and the settings, without the rest of Django, know them.
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    logging.config.dictConfig(logs.configuration(logs.format_of(values), values["GOLDPANEL_LOG_LEVEL"]))
 
 
 def _first(*command: str) -> int:
