@@ -23,10 +23,12 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parent.parent
+OPTIONS = [{"value": "yes", "caption": "Yes"}, {"value": "no", "caption": "No"}]
+FORM = [{"name": "label", "type": "choice", "caption": "Is it true?", "decides": True, "options": OPTIONS}]
 
 
 def set_up() -> None:
-    sys.path.insert(0, str(PROJECT))
+    sys.path[0] = str(PROJECT)  # not the folder of this script, whose names are those of other modules
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     import django
 
@@ -58,15 +60,13 @@ def make_study(n_items: int, base_url: str, places: int):
     """(project, admin, stage version, item set, endpoint): items of one question of some length each."""
     from annotate.models import Item, ItemRevision, ItemSet, ItemSetEntry, Person
     from annotate.services import projects
-    from annotate.services.stage_form import FIRST_FIELDS
     from evaluation.models import Endpoint
 
     name = f"run-rate-{time.time_ns()}"
     admin = Person.objects.create_staff(username=name, password="a long bench password")
     project = projects.create_project(by=admin, title="Run rate", slug=name, languages=["en"])
-    fields = FIRST_FIELDS["label"]
     stage = projects.create_stage(
-        project=project, by=admin, kind="label", title="Label", slug="label", fields=fields, shown_keys=["question"]
+        project=project, by=admin, kind="label", title="Label", slug="label", fields=FORM, shown_keys=["question"]
     )
     items = Item.objects.bulk_create(Item(project=project, external_id=f"item-{n}") for n in range(n_items))
     revisions = ItemRevision.objects.bulk_create(

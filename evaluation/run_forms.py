@@ -153,7 +153,7 @@ def budget_money_field() -> forms.DecimalField:
         max_digits=14,
         decimal_places=6,
         label="Money it may cost",
-        help_text="In the currency of the endpoint, by its prices. The run stops when it is spent. Empty: no limit.",
+        help_text="By the endpoint's prices. Empty: no limit.",
     )
 
 

@@ -120,6 +120,7 @@ class Tally:
     n_errors: int = 0
     last_error: str = ""
     stopped_because: str = ""
+    is_spent: bool = False
 
 
 def answer_chunk(*, run_id: int, when_more: Callable[[], object] | None = None) -> bool:
@@ -450,8 +451,8 @@ class _Shift:
         if spent is not None and self.meter is not None:
             budgets.update_meter(self.meter, spent, asked)
             is_blind = self.meter.is_blind and self.meter.is_limited
-            because = budgets.spent_words(spent) or (budgets.BLIND if is_blind else "")
-            self.tally.stopped_because = self.tally.stopped_because or because
+            self.tally.is_spent |= bool(budgets.spent_words(spent))
+            self.tally.stopped_because = self.tally.stopped_because or (budgets.BLIND if is_blind else "")
 
     def _give_back(self, ids: list[int], retry_after: float | None) -> None:
         """Not asked: the attempt that the claim counted is taken back."""
@@ -495,7 +496,8 @@ def settle(*, chunk: Chunk, tally: Tally) -> bool:
     elif tally.n_errors:
         run.attempts += 1
         _hold(run)
-    because = tally.stopped_because
+    # Said now, when the calls that were in flight have been counted, too.
+    because = tally.stopped_because or (budgets.spent_words(run) if tally.is_spent else "")
     if not because and run.attempts >= MAX_FRUITLESS_SHIFTS:
         because = f"{run.attempts} attempts in a row brought no completion at all. The last error: {run.error}"
     # The bell of the first claim may still be on its way, and the worker that has just become free hears it.
