@@ -120,7 +120,7 @@ class ReadingForm(PlainForm):
         help_text="A name or number of one person.",
     )
     repeats = forms.ChoiceField(
-        required=False, choices=list(REPEATS.items()), label="Several answers of one person to one item are told apart"
+        required=False, choices=list(REPEATS.items()), label="Several answers of one person to one item are"
     )
     ground_truth_as_gold = forms.BooleanField(
         required=False, label="Answers that are marked as right become gold labels"
@@ -225,9 +225,9 @@ class ColumnForm(PlainForm):
         self.specs = {spec.name: spec for spec in (*(form or ()), *specs)}
         golds = [(f"{GOLD}{spec.name}", f"Gold label: {spec.name}") for spec in specs]
         if form is None:
-            answers = [(f"{NEW_ANSWER}{name}", f"Answer of a person: {words}") for name, words in NEW_TYPES.items()]
+            answers = [(f"{NEW_ANSWER}{name}", f"Answer: {words}") for name, words in NEW_TYPES.items()]
         else:
-            answers = [(f"{ANSWER}{spec.name}", f"Answer of a person: {spec.name}") for spec in form]
+            answers = [(f"{ANSWER}{spec.name}", f"Answer: {spec.name}") for spec in form]
         meaning: Any = self.fields["meaning"]
         meaning.choices = [
             ("Items", [*MEANINGS[:3], *golds, *MEANINGS[3:]]),

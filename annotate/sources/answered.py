@@ -15,7 +15,7 @@ from annotate.sources.records import Record
 MAX_NAME_CHARS = 200
 MAX_SECONDS = 2_000_000_000
 # The types a new stage may be given: those whose answers any file can hold as one text.
-NEW_TYPES = {"choice": "one of the labels in this column", "text": "a short text", "long_text": "a long text"}
+NEW_TYPES = {"choice": "a label", "text": "short text", "long_text": "long text"}
 
 _YES = {"true", "1", "1.0", "yes", "y", "skipped", "cancelled"}
 _NO = {"", "false", "0", "0.0", "no", "n"}

@@ -37,6 +37,7 @@ _JSON_MIN = ("annotator", "annotation_id", "lead_time")
 # A field without a stage is a choice if its values repeat; more different ones are no labels.
 _MAX_OPTIONS = 20
 _SHORT_CHARS = 300
+_LABEL_CHARS = 20
 _ALL_MEMBERS = ("all", "unknown")
 
 
@@ -149,6 +150,8 @@ def guess_type(values: Sequence[Any]) -> str:
     flat = [element for value in values for element in (value if isinstance(value, list) else [value])]
     texts = [blocks.plain_text(value).strip() for value in flat if not isinstance(value, list | dict)]
     different = set(texts)
-    if len(different) <= _MAX_OPTIONS and (len(texts) >= 2 * len(different) or max(map(len, texts), default=0) <= 20):
+    longest = max(map(len, texts), default=0)
+    repeats = len(texts) >= 2 * len(different)
+    if 2 <= len(different) <= _MAX_OPTIONS and (repeats or longest <= _LABEL_CHARS):
         return "choice"
-    return "text" if max(map(len, texts)) <= _SHORT_CHARS else "long_text"
+    return "text" if longest <= _SHORT_CHARS else "long_text"

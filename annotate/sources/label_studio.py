@@ -25,6 +25,8 @@ UNSUPPORTED = "(unsupported)"
 PREDICTIONS = "(predictions)"
 DRAFTS = "(drafts)"
 ANSWER_PREFIX = "answer."
+# What is counted and told, and of no use as a column.
+COUNTED = (UNSUPPORTED, PREDICTIONS, DRAFTS)
 
 # The kind of a result -> the key of its value. A result with a place in the text or image belongs to a region of it.
 _VALUES = {"choices": "choices", "textarea": "text", "rating": "rating", "number": "number", "datetime": "datetime"}

@@ -9,6 +9,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from annotate.models import ImportJob, Item, StageItem, StoredFile
 from annotate.services import importing
+from tests.annotate.sources.test_parquet import parquet
+from tests.annotate.sources.workbooks import workbook, zipped
 from tests.api_client import ApiClient
 from tests.factories import make_member, make_project, make_stage
 
@@ -110,3 +112,45 @@ def test_a_mapping_that_cannot_be_used_is_refused(project, api):
     ):
         assert api.post(f"{address}{told['id']}/start/", mapping=mapping).status_code == 422, mapping
     assert api.get(f"{address}{told['id']}/").json()["state"] == "draft"
+
+
+def test_answers_by_a_program(project, api):
+    address = f"projects/{project.slug}/imports/"
+    rows = [
+        {"item_id": "q1", "question": "Is it?", "annotator": name, "label": label, "seconds": 4}
+        for name, label in (("a", "yes"), ("b", "no"), ("a", "no"))
+    ]
+    draft = api.upload(address, file=as_file(rows, "answers.jsonl")).json()
+    answers = draft["mapping"]["answers"]
+    assert (answers["annotator_column"], answers["seconds_column"]) == ("annotator", "seconds")
+    assert [(field["field"], field["column"]) for field in answers["fields"]] == [("label", "label")]
+    started = api.post(
+        f"{address}{draft['id']}/start/", mapping=draft["mapping"], repeats="order", stage_title="By the crowd"
+    )
+    assert started.status_code == 202, started.json()
+    importing.run_import(job_id=draft["id"])
+    done = api.get(f"{address}{draft['id']}/").json()
+    assert (done["state"], done["stage"]) == ("done", "imported")
+    assert (done["report"]["answers"]["answers"], done["report"]["answers"]["revised"]) == (2, 1)
+    wrong = api.post(f"{address}{draft['id']}/start/", repeats="sometimes")
+    assert wrong.status_code == 422
+
+
+@pytest.mark.parametrize("kind", ["workbook", "parquet", "label_studio", "json_files"])
+def test_every_kind_of_file_by_a_program(project, api, kind):
+    files = {
+        "workbook": workbook(("About", [["x"]]), ("Items", [["id", "question"], ["007", "Is it?"]])),
+        "parquet": parquet({"id": ["007"], "question": ["Is it?"]}),
+        "label_studio": json.dumps([{"id": 7, "data": {"question": "Is it?"}, "annotations": []}]).encode(),
+        "json_files": zipped({"en/007.json": '{"id": "007", "question": "Is it?"}'}),
+    }
+    address = f"projects/{project.slug}/imports/"
+    more = {"sheet": "Items"} if kind == "workbook" else {}
+    draft = api.upload(address, file=SimpleUploadedFile("items.bin", files[kind]), **more)
+    assert draft.status_code == 201, draft.json()
+    number = draft.json()["id"]
+    assert api.post(f"{address}{number}/start/").status_code == 202
+    importing.run_import(job_id=number)
+    told = api.get(f"{address}{number}/").json()
+    assert (told["state"], told["error"], told["report"]["imported"]) == ("done", "", 1)
+    assert Item.objects.get(project=project).external_id in ("007", "7")

@@ -366,9 +366,9 @@ def test_an_export_of_label_studio(project):
     told = "\n".join(job.report["warnings"])
     assert "1 × rectanglelabels" in told
     assert "1 × relation" in told
-    assert "1 records name a person and hold no answer" in told
-    assert "1 predictions of models were passed over" in told
-    assert "1 unfinished drafts" in told
+    assert "Records that name a person and hold no answer, so that nothing was stored for them: 1." in told
+    assert "Predictions of models, which are no answers of people and were passed over: 1." in told
+    assert "Unfinished drafts, which were passed over: 1." in told
     assert not Gold.objects.filter(item__project=project, field="ans").exists()
     assert "x@example.org" not in json.dumps([list(p) for p in ImportedAnnotator.objects.values_list("name")])
 

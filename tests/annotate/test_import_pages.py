@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from datetime import timedelta
 from typing import Any
 
@@ -13,9 +14,21 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from annotate.models import Gold, ImportJob, Item, ItemRevision, Person, Stage, StageItem, StoredFile, WorkerHeartbeat
+from annotate.models import (
+    Annotation,
+    Gold,
+    ImportJob,
+    Item,
+    ItemRevision,
+    Person,
+    Stage,
+    StageItem,
+    StoredFile,
+    WorkerHeartbeat,
+)
 from annotate.services import importing
 from annotate.services.heartbeats import hear
+from tests.annotate.sources.workbooks import workbook
 from tests.factories import SHORT_ANSWER, make_member, make_project, make_stage
 
 pytestmark = pytest.mark.django_db
@@ -455,3 +468,55 @@ def test_an_import_of_another_project_is_not_found(desk):
     # Nor can it be put into a stage of another project.
     foreign = make_stage(other)
     assert desk.upload(CLAIMS, stage=foreign).status_code == 422
+
+
+# Answers, workbooks
+
+
+ANSWERS = b"item_id,claim,annotator,label\n" + b"".join(
+    f"c{n % 4},{n % 4} is even.,w{n // 4},{['TRUE', 'FALSE'][n % 2]}\n".encode() for n in range(12)
+)
+
+
+def test_answers_are_recognised_mapped_and_imported_by_page(desk):
+    job = desk.draft(ANSWERS, "answers.csv")
+    page = desk.page(job)
+    assert "12 answers of 3 people to 4 items" in page
+    assert "The first answers, and what they are to" in page
+    assert "Name of the new stage" not in page  # the answers go into the stage that was chosen
+    form = fields_of(desk.browser.get(at("import-job", job)).content.decode())
+    meanings = sorted(form[name] for name in form if name.endswith("-meaning"))
+    assert meanings == ["annotator", "answer:label", "content", "id"]
+    response = desk.say(job, "start")
+    assert response["Location"] == at("import-job", job)
+    importing.run_import(job_id=job.pk)
+    done = desk.page(job)
+    assert "12 answers of 3 people." in done
+    assert "under pseudonyms, and without a way to sign in" in done
+    answers = Annotation.objects.filter(assignment__stage=desk.stage)
+    assert Counter(answers.values_list("answer__label", flat=True)) == {"yes": 6, "no": 6}
+
+
+def test_answers_without_a_stage_get_one_of_the_name_that_was_given(desk):
+    job = desk.draft(ANSWERS.replace(b",w0,", b",w1,"), "answers.csv", stage=None)
+    page = desk.page(job)
+    assert "4 times somebody answers an item more than once" in page
+    assert "no times say which answer is the newer one" in page
+    desk.say(job, "start", stage_title="By the crowd", repeats="order")
+    importing.run_import(job_id=job.pk)
+    stage = Stage.objects.get(title="By the crowd")
+    assert (stage.state, Annotation.objects.filter(assignment__stage=stage, is_current=True).count()) == ("closed", 8)
+
+
+def test_another_sheet_of_a_workbook_is_chosen_by_page(desk):
+    rows = [["id", "claim", "verdict"], ["c1", "1 is even.", "REFUTES"]]
+    job = desk.draft(workbook(("Read me", [["about this file"]]), ("Claims", rows)), "claims.xlsx")
+    page = desk.page(job)
+    assert "Only the sheet “Read me” is read, not “Claims”." in page
+    assert "Encoding" not in page
+    desk.say(job, sheet="Claims")
+    job.refresh_from_db()
+    mapping = importing.mapping_of(job)
+    assert (importing.options_of(job).source.sheet, mapping.id_column) == ("Claims", "id")
+    assert "1 is even." in desk.page(job)
+    assert desk.say(job, sheet="Gone").status_code == 422

@@ -30,6 +30,13 @@ MAX_OPTION_CHARS = 200
 STAGE_KINDS = (Stage.Kind.LABEL, Stage.Kind.ANSWER)
 
 
+_PASSED_OVER = {
+    "n_empty": "Records that name a person and hold no answer, so that nothing was stored for them",
+    "n_predictions": "Predictions of models, which are no answers of people and were passed over",
+    "n_drafts": "Unfinished drafts, which were passed over",
+}
+
+
 class AnswerReader:
     """Reads the answers of one job, and remembers what a stage made for them must ask.
 
@@ -88,13 +95,7 @@ class AnswerReader:
             f"{n:,} × {kind}: no field holds it, so it was left out; the items came in."
             for kind, n in sorted(self.unsupported.items())
         ]
-        if n := self.counts["n_empty"]:
-            told.append(f"{n:,} records name a person and hold no answer: nothing was stored for them.")
-        if n := self.counts["n_predictions"]:
-            told.append(f"{n:,} predictions of models were passed over: they are no answers of people.")
-        if n := self.counts["n_drafts"]:
-            told.append(f"{n:,} unfinished drafts were passed over.")
-        return told
+        return told + [f"{words}: {n:,}." for name, words in _PASSED_OVER.items() if (n := self.counts[name])]
 
     def _passed_over(self, record: Record) -> list[str]:
         """The kinds of results that the record's reader could not read; predictions and drafts are counted."""

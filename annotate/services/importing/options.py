@@ -11,9 +11,9 @@ from annotate.sources.mapping import Mapping
 
 # What several answers of one person to one item are.
 REPEATS = {
-    "times": "by their times: a later one is a newer version of the answer; refused where times are missing or equal",
-    "order": "by their order in the file: a later row is a newer version of the answer",
-    "separate": "answers of their own: the second one counts as that of a further person, NAME (2)",
+    "times": "versions of it, the latest in time counts; refused without times",
+    "order": "versions of it, the last in the file counts",
+    "separate": "answers of further people, called NAME (2)",
 }
 
 

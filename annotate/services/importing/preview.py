@@ -20,6 +20,7 @@ from annotate.services.importing.reading import (
 )
 from annotate.services.importing.staging import stage_known_items, staging
 from annotate.shown import ShownItem, shown_item
+from annotate.sources import label_studio
 from annotate.sources.blocks import plain_text
 from annotate.sources.errors import MappingError, shortened
 from annotate.sources.mapping import ItemDraft
@@ -65,6 +66,7 @@ class Preview:
     items: list[PreviewItem] = field(default_factory=list)
     problems: list[dict[str, Any]] = field(default_factory=list)
     n_problems: int = 0
+    n_listed: int = 0
     n_checked: int = 0
     is_whole: bool = False
     n_changed: int = 0
@@ -85,11 +87,13 @@ def preview_of(job: ImportJob) -> Preview:
             sample = sample_of(file, records)
     except ImportRefused as fault:
         preview.problems = fault.problems or [{"message": str(fault)}]
-        preview.n_problems = len(preview.problems)
+        preview.n_problems = preview.n_listed = len(preview.problems)
         return preview
     join = options.join
     columns = [*sample.columns, join.key] if join and job.joined else sample.columns
-    preview.columns = _columns(columns, sample.records)
+    preview.columns = [
+        column for column in _columns(columns, sample.records) if column.name not in label_studio.COUNTED
+    ]
     preview.n_checked, preview.is_whole = len(sample.records), sample.is_whole and sample.fault is None
     preview.missing_keys = missing_keys(reader.mapping, job.stage)
     found = Problems()
@@ -102,7 +106,7 @@ def preview_of(job: ImportJob) -> Preview:
         found.add_all(reader.problems)
     if sample.fault:
         found.add(sample.fault)
-    preview.problems, preview.n_problems = found.shown, found.n
+    preview.problems, preview.n_problems, preview.n_listed = found.shown, found.n, found.n_listed
     return preview
 
 

@@ -14,14 +14,14 @@ MAX_LINES = 5
 
 
 class Problems:
-    """The first MAX_SHOWN different problems with their places, and how many there are in all.
+    """The first MAX_SHOWN different problems with their places; n: how many there are, n_listed: of them in the list.
 
     One problem of many rows (no value chosen for the label NEI) is listed once, with `n` and the first of its `lines`.
     """
 
     def __init__(self) -> None:
         self.n = 0
-        self._n_listed = 0
+        self.n_listed = 0
         self._groups: dict[tuple[str, str | None], dict[str, Any]] = {}
 
     @property
@@ -43,7 +43,7 @@ class Problems:
 
     def as_refusal(self) -> ImportRefused:
         words = "a problem" if self.n == 1 else f"{self.n:,} problems"
-        more = "" if self._n_listed == self.n else f" The first {self._n_listed:,} are listed."
+        more = "" if self.n_listed == self.n else f" The first {self.n_listed:,} are listed."
         return ImportRefused(f"Nothing was imported: the file has {words}.{more}", self.shown)
 
     def raise_if_any(self) -> None:
@@ -60,7 +60,7 @@ class Problems:
             self._groups[key] = {**group}
         else:
             return
-        self._n_listed += group["n"]
+        self.n_listed += group["n"]
 
 
 def refusal(fault: SourceError) -> ImportRefused:
