@@ -95,9 +95,7 @@ class Table(FieldType):
         }
 
     def to_form(self, value: JsonValue, spec: FieldSpec) -> JsonValue:
-        """Lines with tabs between cells; for a new answer the line of column names."""
-        if value is None:
-            return text_of_rows(spec.columns, []) if spec.columns else ""
+        """Lines with tabs between cells. Nothing for a new answer: column names alone would be a table without rows."""
         if not isinstance(value, Mapping):
             return value
         cells = _cells(value, spec)

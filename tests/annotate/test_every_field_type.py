@@ -81,7 +81,7 @@ def test_every_type_can_be_answered_on_the_page_and_by_a_program(stage):
     client.force_login(person)
     url = reverse("work", args=[stage.project.slug, stage.slug])
     page = client.get(url).content.decode()
-    assert "name\tborn" in page  # the columns of this item
+    assert "name, born" in page  # the columns of this item
     held = Assignment.objects.get(person=person)
     sent = TYPED | {"person": person_token(person), "client_key": "a-key", "active_seconds": 5}
     submit = reverse("work-submit", args=[held.token])

@@ -193,7 +193,7 @@ def test_columns_are_found_by_name_and_what_is_missing_is_null():
 
 def test_a_table_without_rows_is_an_answer_and_no_table_is_none():
     assert stored(PEOPLE, "Name\tBirth year") == stored(PEOPLE, {"columns": ["Name", "Birth year"], "rows": []})
-    assert shown(PEOPLE, None) == "Name\tBirth year"
+    assert shown(PEOPLE, None) is None  # what nobody has touched is no answer
     assert refusal(PEOPLE, " ").startswith("Write the table.")
 
 
