@@ -28,6 +28,7 @@ from evaluation.stats import (
     Interval,
     MeanPerson,
     Ratings,
+    best_person,
     count_missing_as_wrong,
     leave_one_out,
     light_kappa,
@@ -50,12 +51,12 @@ class Figure:
     """One number with its circumstances.
 
     section: accuracy, difference, leave_one_out, agreement, votes, outcomes, person, breakdown; vote_difference,
-    run_difference, planning; agreement_label, agreement_person, agreement_pair, agreement_stratum. row: whose number it
-    is. measure: a scorer, a coefficient, an outcome. denominator: "all" (an answer that is missing counts as not
-    right) or "answered". value: a proportion, a difference of proportions or a coefficient, None when undefined for
-    the reason in `undefined`. count: of `n`, for shares of countable things. n: what was averaged (answers, or items
-    for coefficients and votes). n_left_out: what could have been counted there and was not. sd: over people, or over
-    repeats. p: of the permutation test of a difference; p_adjusted: by `adjustment`, with n_family of them together.
+    run_difference, planning; best_person, agreement_label, agreement_person, agreement_pair, agreement_stratum. row:
+    whose number it is. measure: a scorer, a coefficient, an outcome. denominator: "all" (an answer that is missing
+    counts as not right) or "answered". value: a proportion, a difference of proportions or a coefficient, None when
+    undefined for the reason in `undefined`. count: of `n`, for shares of countable things. n: what was averaged
+    (answers, or items for coefficients and votes). n_left_out: what could have been counted there and was not. sd: over
+    people, or over repeats. p: of the permutation test of a difference; p_adjusted: by `adjustment`, with n_family of them together.
     """
 
     section: str
@@ -112,6 +113,7 @@ PEOPLE_MEAN = Row("people_mean", "people", "People, mean person")
 PEOPLE_POOLED = Row("people_pooled", "people", "People, all answers pooled")
 PEOPLE_VOTE = Row("people_vote", "people", "People, vote")
 PEOPLE_VOTE_ESCALATED = Row("people_vote_escalated", "people", "People, after escalation: vote")
+BEST_PERSON = Row("people_best", "people", "The best person, chosen on other items")
 LEAVE_ONE_OUT = Row("people_leave_one_out", "people", "One person against the vote of the others")
 
 
@@ -153,6 +155,7 @@ def all_figures(
     found += vote_figures(comparison)
     found += outcome_figures(comparison)
     found += person_figures(comparison, scorer=primary_scorer)
+    found += best_person_figures(comparison, scorer=primary_scorer, bootstrap=bootstrap)
     for figure in breakdown_figures(comparison, scorer=primary_scorer, bootstrap=bootstrap):
         found.append(figure)
         progress()
@@ -374,6 +377,16 @@ def person_figures(comparison: Comparison, *, scorer: str) -> list[Figure]:
             ("answered", mean.answered, mean.n_answered),
         )
     ]
+
+
+def best_person_figures(comparison: Comparison, *, scorer: str, bootstrap: Bootstrap) -> list[Figure]:
+    """Whoever is best, chosen on other items than those scored: a missing answer counts as not right, as in "all"."""
+    people = comparison.people
+    scores = count_missing_as_wrong(people.scores[scorer], people.offered)
+    best = best_person(scores, roots=comparison.roots, people=people.names, seed=bootstrap.seed, bootstrap=bootstrap)
+    figure = from_estimate("best_person", BEST_PERSON, scorer, best.accuracy, denominator="all")
+    note = f"{len(best.chosen)} chosen in five folds" if best.accuracy.value is not None else ""
+    return [replace(figure, is_exploratory=True, note=_joined(figure.note, note))]
 
 
 def breakdown_figures(comparison: Comparison, *, scorer: str, bootstrap: Bootstrap) -> Iterator[Figure]:

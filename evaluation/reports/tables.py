@@ -179,6 +179,11 @@ def people_table(figures: Figures) -> list[dict[str, Any]]:
     ]
 
 
+def best_person(figures: Figures) -> Mapping[str, Any] | None:
+    """The figure of whoever is best, where there is one."""
+    return _one([figure for figure in _select(figures, section="best_person") if figure["value"] is not None])
+
+
 def breakdown_tables(figures: Figures) -> list[dict[str, Any]]:
     """[{stratum, columns: [label], rows: [{value, n_items, cells: [figure]}]}] in the order of the figures."""
     tables: dict[str, dict[str, Any]] = {}

@@ -154,6 +154,7 @@ def _results(row: Report) -> dict[str, Any]:
         "outcomes": tables.outcomes_table(figures),
         "failed": failed,
         "people": tables.people_table(figures),
+        "best_person": tables.best_person(figures),
         "breakdowns": tables.breakdown_tables(figures),
         "measure": words.measure_words(row.primary_scorer),
         "charted_run": tables.charted_run(figures, primary_run=row.primary_run_id),

@@ -6,7 +6,7 @@ import pytest
 from evaluation.reports.agreement import MAX_PEOPLE_IN_PAIRS, agreement_part_figures
 from evaluation.reports.comparison import Comparison, Side
 from evaluation.reports.dawid_skene import dawid_skene_figures, estimate_classes, frozen_classes
-from evaluation.reports.figures import accuracy_figures, agreement_figures
+from evaluation.reports.figures import accuracy_figures, agreement_figures, all_figures
 from evaluation.reports.tables import agreement_part_tables, main_table
 from evaluation.stats import Bootstrap, Ratings, cohen_kappa, krippendorff_alpha_ordinal
 
@@ -199,3 +199,18 @@ def test_without_a_pair_of_answers_nothing_is_estimated():
 def test_an_ordered_field_has_the_alpha_of_its_order():
     figures = {f.measure: f for f in agreement_figures(compared(THREE, level="ordinal"), bootstrap=BOOTSTRAP)}
     assert figures["krippendorff_alpha_ordinal"].value == krippendorff_alpha_ordinal(Ratings.from_labels(THREE)).value
+
+
+def test_the_best_person_is_told_beside_the_mean_and_not_as_chance_would_have_it():
+    figures = all_figures(
+        compared(np.where(np.arange(80)[:, np.newaxis] % 4 == 0, [[1, 0]], [[0, 1]])),
+        scorers=["label_accuracy"],
+        primary_scorer="label_accuracy",
+        primary_run=None,
+        bootstrap=BOOTSTRAP,
+    )
+    # P-0 is right on three of four items, P-1 on the others.
+    best = next(figure for figure in figures if figure.section == "best_person")
+    assert (best.value, best.n_people, best.n_items) == (0.75, 1, 80)
+    assert best.lower < 0.75 < best.upper
+    assert best.note == "1 chosen in five folds"
