@@ -56,7 +56,8 @@ class Figure:
     counts as not right) or "answered". value: a proportion, a difference of proportions or a coefficient, None when
     undefined for the reason in `undefined`. count: of `n`, for shares of countable things. n: what was averaged
     (answers, or items for coefficients and votes). n_left_out: what could have been counted there and was not. sd: over
-    people, or over repeats. p: of the permutation test of a difference; p_adjusted: by `adjustment`, with n_family of them together.
+    people, or over repeats. p: of the permutation test of a difference; p_adjusted: by `adjustment`, with n_family of
+    them together.
     """
 
     section: str
