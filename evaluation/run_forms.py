@@ -191,7 +191,7 @@ class ExtendForm(PlainForm):
         larger = Q(n_items__gt=run.item_set.n_items) | Q(pk=run.item_set_id)
         field.queryset = run.project.item_sets.filter(larger).order_by("-pk")
         field.label_from_instance = lambda item_set: f"{item_set.name} ({item_set.n_items:,} items)"
-        self.initial |= {"repeats": run.repeats, "item_set": run.item_set_id}
+        self.initial = {"repeats": run.repeats, "item_set": run.item_set_id, **self.initial}
 
 
 class RunForm(PlainForm):

@@ -268,7 +268,7 @@ class _Shift:
         self.rows |= self.first.predictions
         try:
             self.asking = asking_of(self.run)
-            client = client_for(self.run, pace=self.share and self.share.pace, meter=self.meter)
+            client = client_for(self.run, pace=self.share.pace if self.share else None, meter=self.meter)
         except (WorkNotPossible, KeyRefused, AddressRefused) as refusal:
             return self._give_up(str(refusal))
         if wording_hash(self.run, self.asking) != self.run.strategy_hash:

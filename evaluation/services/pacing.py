@@ -197,7 +197,7 @@ def _locked(endpoint_id: int) -> tuple[Endpoint, datetime]:
 
 
 def _share_seconds() -> float:
-    return min(SHARE_SECONDS, settings.CLAIM_SECONDS)
+    return min(SHARE_SECONDS, float(settings.CLAIM_SECONDS))
 
 
 def _latest(*moments: datetime | None) -> datetime | None:

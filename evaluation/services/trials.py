@@ -148,7 +148,7 @@ def _ask(trial: Trial, run: Run) -> list[dict[str, Any]] | None:
             share.renew(Wish(n_places=n_left, n_turns=n_left, tokens_each=answering.reckoned(requests.values())))
 
     try:
-        client = answering.client_for(run, pace=share and share.pace)
+        client = answering.client_for(run, pace=share.pace if share else None)
         tick()
         inbox = Inbox.of(requests.values())
         until = time.monotonic() + answering.SHIFT_SECONDS

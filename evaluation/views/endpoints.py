@@ -19,8 +19,10 @@ from evaluation.run_forms import EndpointForm
 from evaluation.services import endpoints as service
 
 # What only a server has.
-SERVER_FIELDS = ("base_url", "key_variable", "max_in_flight", "requests_per_minute", "tokens_per_minute")
-SERVER_FIELDS += ("timeout_seconds", "input_price", "output_price", "currency")
+SERVER_FIELDS = (
+    *("base_url", "key_variable", "max_in_flight", "requests_per_minute", "tokens_per_minute", "timeout_seconds"),
+    *("input_price", "output_price", "currency"),
+)
 
 
 @require_safe
