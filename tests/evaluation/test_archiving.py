@@ -64,14 +64,18 @@ def elsewhere() -> Person:
     return make_staff(username="restorer")
 
 
+_taken_away: list[tuple[bytes, dict[str, bytes]]] = []
+
+
 @pytest.fixture
-def taken_away() -> tuple[bytes, dict[str, bytes]]:
-    """The archive and the exports of a whole project that is not here any more."""
-    with transaction.atomic():
-        study = make_whole_project()
-        found = archived(study.project), exported(study.project)
-        transaction.set_rollback(True)
-    return found
+def taken_away(db: None) -> tuple[bytes, dict[str, bytes]]:
+    """The archive and the exports of a whole project that is not here any more; made once, for it takes seconds."""
+    if not _taken_away:
+        with transaction.atomic():
+            study = make_whole_project()
+            _taken_away.append((archived(study.project), exported(study.project)))
+            transaction.set_rollback(True)
+    return _taken_away[0]
 
 
 def test_a_restored_project_has_every_export_byte_for_byte_and_the_same_archive(taken_away):

@@ -12,6 +12,7 @@ import zlib
 from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import IO, Any
 
 from annotate.answers import AnswerInvalid, FieldSpec, fields_from_json, get_field_type
@@ -233,13 +234,14 @@ class _Check:
             else:
                 self._check_place(column.name, column.target, value)
         for name in table.many:
-            target = table.model_class._meta.get_field(name).remote_field.model._meta.model_name
+            relation: Any = table.model_class._meta.get_field(name)
+            target: str = relation.remote_field.model._meta.model_name
             for value in row[name]:
                 self._check_place(name, target, value)
         for column_name, paths in table.ids.items():
-            for path, target in paths.items():
+            for path, of in paths.items():
                 try:
-                    renamed(row[column_name], path, lambda place, target=target: self._place_or_0(target, place))
+                    renamed(row[column_name], path, partial(self._place_or_0, of))
                 except ValueError as fault:
                     raise ValueError(f"{column_name}.{path}: {fault}") from fault
 

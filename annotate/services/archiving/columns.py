@@ -81,9 +81,10 @@ def _reference() -> tuple[Callable[[Any], Any], Callable[[Any], Any], Callable[[
 
 def _plain(one: Any) -> tuple[Callable[[Any], Any], Callable[[Any], Any], Callable[[Any], Any]]:
     if isinstance(one, models.JSONField):
-        kind = type(one.get_default())
-        words = {list: "a list", dict: "an object"}
-        return _same, _is(kind, words[kind]) if kind in words else _same, json.dumps
+        usual = one.get_default()
+        if isinstance(usual, list):
+            return _same, _is(list, "a list"), json.dumps
+        return _same, _is(dict, "an object") if isinstance(usual, dict) else _same, json.dumps
     if isinstance(one, models.BooleanField):
         return _same, _is(bool, "true or false"), _same
     if isinstance(one, models.DateTimeField):

@@ -52,7 +52,9 @@ def _insert_batch(table: str, columns: Sequence[str], rows: Sequence[Sequence[An
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
             text = "".join("\t".join(map(_copied, row)) + "\n" for row in rows)
-            cursor.copy_expert(f'COPY "{table}" ({names}) FROM STDIN', io.StringIO(text))
+            # Django wraps the errors of what it knows, and it does not know COPY.
+            with connection.wrap_database_errors:
+                cursor.copy_expert(f'COPY "{table}" ({names}) FROM STDIN', io.StringIO(text))
         else:
             places = f"({', '.join(['%s'] * len(columns))})"
             values = [value for row in rows for value in row]

@@ -8,6 +8,7 @@ from array import array
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from typing import IO, Any
 
 from django.core.files.base import File
@@ -215,8 +216,8 @@ class _Writing:
                 raise ArchiveRefused(f"The address {self.slug} is another project's: choose another one.")
             return self.slug
         (archived,) = self.checked.rows(next(table for table in TABLES if table.name == "project"))
-        base, number = archived["slug"][:70], 1
-        slug = archived["slug"]
+        slug: str = archived["slug"]
+        base, number = slug[:70], 1
         while Project.objects.filter(slug=slug).exists():
             number += 1
             slug = f"{base}-{number}"
@@ -243,8 +244,9 @@ class _Writing:
         for place, row in enumerate(self.checked.rows(table)):
             if table.has_contents and place + 1 not in self.content_of:
                 continue  # the archive has no more of it than its name
-            values = [ids[place]]
-            values += [store((row | changed)[name]) for name, store in zip(names, stored, strict=True)]
+            values: list[Any] = [ids[place]]
+            row.update(changed)
+            values += [store(row[name]) for name, store in zip(names, stored, strict=True)]
             for column in others:
                 value = table.restored.get(column.name, column.default())
                 values.append(None if value is None else column.stored(value))
@@ -268,7 +270,7 @@ class _Writing:
                 return None
             for path, target in paths.items():
                 ids = self.ids[target]
-                value = renamed(value, path, lambda place, ids=ids: ids[place - 1] if place else 0)
+                value = renamed(value, path, partial(_id_or_0, ids))
             return column.stored(value)
 
         return stored
@@ -303,6 +305,10 @@ class _Writing:
                     ) from fault
             self.kept.append(kept)
             self.content_of[place] = kept
+
+
+def _id_or_0(ids: array[int], place: int) -> int:
+    return ids[place - 1] if place else 0
 
 
 def _ring_when_stored(row: Restoration) -> None:

@@ -8,6 +8,7 @@ import zipfile
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import IO, Any
 
 from django.utils import timezone
@@ -80,6 +81,9 @@ class _Places:
         ids = self._ids_of(table)
         place = bisect_left(ids, pk)
         return place + 1 if place < len(ids) and ids[place] == pk else None
+
+    def of_or_0(self, table: str, pk: int) -> int:
+        return self.of(table, pk) or 0
 
     def _ids_of(self, name: str) -> array[int]:
         if name not in self._ids:
@@ -209,7 +213,7 @@ def _as_json(table: Table, column: Column, places: _Places) -> Any:
         def with_ids(value: Any) -> Any:
             for path, target in paths.items():
                 # 0 stands for a row that is gone.
-                value = renamed(value, path, lambda pk, target=target: places.of(target, pk) or 0)
+                value = renamed(value, path, partial(places.of_or_0, target))
             return value
 
         return with_ids

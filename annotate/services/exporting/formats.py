@@ -87,7 +87,8 @@ def write_xlsx(
     iterator = iter(counted)
     head = [str(name) for name in next(iterator)]
     cells = _Cells(head)
-    n_sheets, left, sheet = 0, 0, None
+    n_sheets, left = 0, 0
+    sheet: Any = None
     for row in iterator:
         if not left:
             n_sheets += 1

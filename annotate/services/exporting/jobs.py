@@ -50,9 +50,10 @@ def request_export(*, project: Project, by: Person, kind: str, format: str, may_
     under_way = Export.objects.filter(
         project=project, kind=kind, format=form.name, state__in=[STATE.WAITING, STATE.RUNNING]
     )
-    if earlier := under_way.first():
+    earlier: Export | None = under_way.first()
+    if earlier is not None:
         return earlier
-    export = Export.objects.create(
+    export: Export = Export.objects.create(
         project=project, kind=kind, format=form.name, is_for_admins=wanted.is_for_admins, created_by=by
     )
     events.record(actor=by, verb="export.requested", subject=export, project_id=project.pk, kind=kind, format=form.name)
