@@ -43,15 +43,18 @@ def main() -> None:
     call_command("migrate", verbosity=0)
     answer = {n_items: worker(n_items) for n_items in (given.small, given.large)}
     milliseconds: dict[int, list[float]] = {n_items: [] for n_items in answer}
+    cpu: dict[int, list[float]] = {n_items: [] for n_items in answer}
     for _ in range(given.rounds):
         for n_items, one_answer in answer.items():
             one_answer()  # counts everyone's progress, if it is time
             for _ in range(given.answers):
-                begun = time.perf_counter()
+                begun, worked = time.perf_counter(), time.process_time()
                 one_answer()
                 milliseconds[n_items].append(1000 * (time.perf_counter() - begun))
+                cpu[n_items].append(1000 * (time.process_time() - worked))
     for n_items, times in milliseconds.items():
-        print(f"{n_items:>9,} items: {min(times):.2f}/{median(times):.2f}/{max(times):.2f} ms from answer to next item")
+        print(f"{n_items:>9,} items: {spread(times)} ms from answer to next item, ", end="")
+        print(f"{spread(cpu[n_items])} ms of CPU in this process")
     small, large = (median(times) for times in milliseconds.values())
     print(f"ratio of the medians: {large / small:.2f}; of the minima: ", end="")
     print(f"{min(milliseconds[given.large]) / min(milliseconds[given.small]):.2f}")
@@ -103,6 +106,10 @@ def worker(n_items: int) -> Callable[[], None]:
         page = response.content.decode()
 
     return answer
+
+
+def spread(values: list[float]) -> str:
+    return f"{min(values):.2f}/{median(values):.2f}/{max(values):.2f}"
 
 
 if __name__ == "__main__":
