@@ -7,7 +7,7 @@ composes both questions anew each time: together a fifth of an answer. What make
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 from django.contrib import auth
 from django.contrib.auth.middleware import AuthenticationMiddleware
@@ -44,7 +44,7 @@ class SessionStore(db.SessionStore):
         return self.decode(data)
 
     def create_model_instance(self, data: dict[str, Any]) -> Session:
-        row = super().create_model_instance(data)
+        row = cast(Session, super().create_model_instance(data))
         row.person_id = data.get(auth.SESSION_KEY)
         return row
 
@@ -53,7 +53,7 @@ class PersonMiddleware(AuthenticationMiddleware):
     """Django's, but for the statement that it saves."""
 
     def process_request(self, request: HttpRequest) -> None:
-        request.user = SimpleLazyObject(lambda: _person_of(request))
+        request.user = SimpleLazyObject(lambda: _person_of(request))  # type: ignore[assignment]  # stands for them
 
 
 def _of_person(values: Sequence[Any]) -> list[Any]:

@@ -274,7 +274,7 @@ def _store_at_once(annotation: Annotation) -> bool:
 def _columns(row: models.Model) -> dict[str, Any]:
     """Column -> value of a new row, as Django would insert it."""
     fields = [field for field in row._meta.concrete_fields if not field.primary_key]
-    return {field.column: field.get_db_prep_save(field.pre_save(row, add=True), connection) for field in fields}
+    return {str(field.column): field.get_db_prep_save(field.pre_save(row, add=True), connection) for field in fields}
 
 
 def _earlier(assignment: Assignment, client_key: str) -> Annotation:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 from django.conf import settings
 from django.core.management import call_command
@@ -14,7 +14,7 @@ from config.health import missing_migrations
 class Command(BaseCommand):
     help = "Bring the database up to date and, in production, collect the static files."
     # They read every page's address and every form: half of the time that this takes. `manage check` is for that.
-    requires_system_checks: ClassVar[list[str]] = []
+    requires_system_checks = ()
 
     def handle(self, **options: Any) -> None:
         # Planning takes a few queries; `migrate` itself goes through every model's permissions each time.

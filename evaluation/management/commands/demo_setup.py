@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 from django.conf import settings
 from django.core.management import call_command
@@ -15,7 +15,7 @@ from evaluation.services.demo import set_up_demo
 
 class Command(BaseCommand):
     help = "Make the sample project with its people, items and baselines, or what is missing of it."
-    requires_system_checks: ClassVar[list[str]] = []
+    requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--base-url", default="http://127.0.0.1:8000", help="the address that is printed")

@@ -9,7 +9,7 @@ import signal
 import socket
 import threading
 import time
-from typing import Any, ClassVar
+from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 from django.db import InterfaceError, OperationalError, connection
@@ -32,7 +32,7 @@ LOOKING_BACK_SECONDS = 3600
 class Command(BaseCommand):
     help = "Ring workers for everything that is due, until stopped. Several may run: one at a time rings."
     # They load every page and the API, which a scheduler never needs: a third of its memory.
-    requires_system_checks: ClassVar[list[str]] = []
+    requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--interval", type=float, default=2.0, help="seconds between two rounds (default: 2)")
