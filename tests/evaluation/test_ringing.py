@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
-from annotate.models import DatabaseLease, ImportJob, WorkerHeartbeat
+from annotate.models import DatabaseLease, Export, ImportJob, Restoration, WorkerHeartbeat
 from annotate.services.database_leases import hold_lease
 from annotate.services.files import store_file
 from annotate.tasks import hear_worker
@@ -90,7 +90,13 @@ def test_each_kind_of_due_work_is_rung_for_once(rung):
     )  # fmt: skip
     run = make_run(stage, items, state="running", frozen_at=past, due_at=past)
     make_run(stage, items, state="paused", frozen_at=past, due_at=past)
-    assert ring_due() == 6
+    wanted = {"project": project, "kind": "answers", "format": "exact", "is_for_admins": True}
+    export = Export.objects.create(**wanted, due_at=past)
+    Export.objects.create(**wanted, state="done", due_at=past)
+    restoration = Restoration.objects.create(name="a.zip", due_at=past)
+    store_file(project=project, purpose="data", name="a", media_type="text/csv", content=b"1", keep_until=past)
+    store_file(project=project, purpose="data", name="a", media_type="text/csv", content=b"1", keep_until=future)
+    assert ring_due() == 9
     assert rung() == Counter(
         {
             ("resolve_due", "[]"): 1,
@@ -98,6 +104,9 @@ def test_each_kind_of_due_work_is_rung_for_once(rung):
             ("run_import", f"[{jobs['waiting'].pk}]"): 1,
             ("run_import", f"[{jobs['running'].pk}]"): 1,
             ("make_report", f"[{report.pk}]"): 1,
+            ("run_export", f"[{export.pk}]"): 1,
+            ("restore_archive", f"[{restoration.pk}]"): 1,
+            ("forget_outdated_files", "[]"): 1,
             ("answer_chunk", f"[{run.pk}]"): 1,
         }
     )
