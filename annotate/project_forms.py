@@ -269,7 +269,12 @@ class FieldForm(PlainForm):
     ordered = forms.BooleanField(
         required=False, label="The order counts: of options from low to high, of a list, of a table's rows"
     )
-    columns = LinesField(required=False, label="Columns of a table", help_text="Their names, one a line, in order.")
+    columns = LinesField(
+        required=False,
+        label="Columns of a table",
+        help_text="Their names, one a line, in order. What the cells hold may follow, as in “born: year”; "
+        "text, number, date and year are known.",
+    )
     columns_from = forms.CharField(
         required=False,
         max_length=200,

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from annotate.answers.columns import columns_in
 from annotate.answers.errors import AnswerInvalid
-from annotate.answers.fields import FieldSpec, JsonValue, RawData, get_field_type
-from annotate.answers.table import columns_in
+from annotate.answers.fields import FieldSpec, JsonValue, RawData, get_field_type, types_of
 
 
 def fields_for_item(
@@ -19,12 +19,14 @@ def fields_for_item(
     """
     values = {pair[0]: pair[1] for pair in content} if any(field.columns_from for field in fields) else {}
     found = (field.in_language(language) if language else field for field in fields)
-    return tuple(
-        replace(field, columns=columns_in(values.get(field.columns_from)) or field.columns)
-        if field.columns_from
-        else field
-        for field in found
-    )
+    return tuple(_with_columns(field, values.get(field.columns_from)) for field in found)
+
+
+def _with_columns(field: FieldSpec, named: object) -> FieldSpec:
+    columns = columns_in(named) if field.columns_from else ()
+    if not columns:
+        return field
+    return replace(field, columns=tuple(column.name for column in columns), column_types=types_of(columns))
 
 
 def answer_text(value: JsonValue) -> str:

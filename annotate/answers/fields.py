@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar, TypeAlias
 
+from annotate.answers.columns import Column, ColumnsInvalid, columns_of
 from annotate.answers.equivalence import KEY_VERSION
 from annotate.answers.errors import FieldSpecInvalid
 
@@ -21,7 +22,6 @@ RESERVED_NAMES = frozenset(
 # What only some types have; a type names those that it takes in `settings`.
 SETTINGS = ("options", "ordered", "unit", "min", "max", "columns", "columns_from")
 _KEYS = frozenset({"name", "type", "caption", "decides", "required", "help", "max_length", *SETTINGS})
-MAX_COLUMNS = 50
 _LANGUAGE = re.compile(r"[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8}){0,7}")
 
 
@@ -54,7 +54,8 @@ class FieldSpec:
     is_ordered: the options are a scale from low to high; the order of a list's members, or of a table's rows, counts.
     unit: what the question asks in ("months", "%"): a number without a unit gets it.
     minimum, maximum: of a number or of the points of a scale; how many options, members, rows or pairs are asked for.
-    columns: of a table, in order; columns_from: the content key under which each item has its own (docs/domain.md).
+    columns: of a table, in order, with their types beside them in column_types (() where none has one); columns_from:
+    the content key under which each item has its own (docs/domain.md).
     """
 
     name: str
@@ -70,6 +71,7 @@ class FieldSpec:
     minimum: int | None = None
     maximum: int | None = None
     columns: tuple[str, ...] = ()
+    column_types: tuple[str, ...] = ()
     columns_from: str = ""
 
     @classmethod
@@ -84,6 +86,7 @@ class FieldSpec:
             raise FieldSpecInvalid(f"Field {name}: this name is used by the work page itself; choose another.")
         if unknown := sorted(set(data) - _KEYS):
             raise FieldSpecInvalid(f"Field {name}: unknown setting {', '.join(unknown)}.")
+        columns = _columns(data.get("columns") or [], name)
         spec = cls(
             name=name,
             type=_text(data, "type", name),
@@ -97,7 +100,8 @@ class FieldSpec:
             unit=_text(data, "unit", name, default="").strip(),
             minimum=_whole(data, "min", name),
             maximum=_whole(data, "max", name),
-            columns=_columns(data.get("columns") or [], name),
+            columns=tuple(column.name for column in columns),
+            column_types=types_of(columns),
             columns_from=_text(data, "columns_from", name, default=""),
         )
         kind = get_field_type(spec.type)
@@ -127,10 +131,15 @@ class FieldSpec:
             "unit": self.unit or None,
             "min": self.minimum,
             "max": self.maximum,
-            "columns": list(self.columns) or None,
+            "columns": [str(column) for column in self.typed_columns] or None,
             "columns_from": self.columns_from or None,
         }
         return data | {name: value for name, value in settings.items() if value is not None}
+
+    @property
+    def typed_columns(self) -> tuple[Column, ...]:
+        types = self.column_types or ("",) * len(self.columns)
+        return tuple(Column(*pair) for pair in zip(self.columns, types, strict=True))
 
     def in_language(self, language: str) -> "FieldSpec":
         """The field as people read it beside an item in that language."""
@@ -244,12 +253,17 @@ def _whole(data: Mapping[str, object], key: str, name: str) -> int | None:
     return value
 
 
-def _columns(value: object, name: str) -> tuple[str, ...]:
-    if not isinstance(value, list | tuple) or not all(isinstance(column, str) and column.strip() for column in value):
-        raise FieldSpecInvalid(f"Field {name}: columns must be a list of names.")
-    if len(value) > MAX_COLUMNS:
-        raise FieldSpecInvalid(f"Field {name}: a table has at most {MAX_COLUMNS} columns.")
-    return tuple(column.strip() for column in value)
+def types_of(columns: Iterable[Column]) -> tuple[str, ...]:
+    """The types beside the names; () where none has one, so that plain names stay what they were."""
+    types = tuple(column.type for column in columns)
+    return types if any(types) else ()
+
+
+def _columns(value: object, name: str) -> tuple[Column, ...]:
+    try:
+        return columns_of(value)
+    except ColumnsInvalid as problem:
+        raise FieldSpecInvalid(f"Field {name}: {problem}.") from None
 
 
 def _options(value: object, name: str) -> tuple[Option, ...]:

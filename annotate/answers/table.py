@@ -2,13 +2,14 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from annotate.answers.characters import number_as_text, one_string, storable_string
+from annotate.answers.columns import MAX_COLUMNS, repeated_name
 from annotate.answers.equivalence import is_blank
-from annotate.answers.errors import AnswerInvalid, FieldSpecInvalid
-from annotate.answers.fields import MAX_COLUMNS, FieldSpec, FieldType, JsonValue, RawData, field_type
+from annotate.answers.errors import AnswerInvalid
+from annotate.answers.fields import FieldSpec, FieldType, JsonValue, RawData, field_type
 from annotate.answers.meaning import member_key
 from annotate.answers.table_text import TableTextError, header_key, rows_of_text, text_of_rows
 
@@ -40,10 +41,6 @@ class Table(FieldType):
     """
 
     settings = frozenset({"columns", "columns_from", "ordered", "min", "max"})
-
-    def check_spec(self, spec: FieldSpec) -> None:
-        if repeated := _repeated(spec.columns):
-            raise FieldSpecInvalid(f"Field {spec.name}: two columns are called {repeated}.")
 
     def read(self, data: RawData, spec: FieldSpec) -> JsonValue:
         raw = data.get(spec.name)
@@ -109,24 +106,6 @@ class Table(FieldType):
         return f"{rows} of {', '.join(cells.columns)}"
 
 
-def columns_in(value: object) -> tuple[str, ...]:
-    """The column names in a value of an item's content; none if it names none.
-
-    A list of names, a list of [name, ...] pairs, an object with "columns" (a grid), or a text with commas between.
-    """
-    if isinstance(value, Mapping):
-        value = value.get("columns")
-    if isinstance(value, str):
-        value = value.split(",")
-    if not isinstance(value, list | tuple):
-        return ()
-    names = [entry[0] if isinstance(entry, list | tuple) and entry else entry for entry in value]
-    if not all(isinstance(name, str) for name in names):
-        return ()
-    columns = tuple(name.strip() for name in names if name.strip())
-    return () if len(columns) > MAX_COLUMNS or _repeated(columns) else columns
-
-
 def in_declared_order(cells: Cells, spec: FieldSpec) -> Cells:
     """The cells under the declared columns, found by name and never by position; one that is missing has null cells.
 
@@ -168,7 +147,7 @@ def _checked(columns: Sequence[object], rows: Sequence[object], spec: FieldSpec)
         raise AnswerInvalid(spec.name, f"A table has 1 to {MAX_COLUMNS} columns; this one has {len(names)}.")
     if not all(header_key(name) for name in names):
         raise AnswerInvalid(spec.name, "A column has no name. Name it in the first line.")
-    if repeated := _repeated(names):
+    if repeated := repeated_name(names):
         raise AnswerInvalid(spec.name, f"Two columns are called {repeated}.")
     if len(rows) > MAX_ROWS or len(rows) * len(names) > MAX_CELLS:
         most = min(MAX_ROWS, MAX_CELLS // len(names))
@@ -183,11 +162,11 @@ def _checked(columns: Sequence[object], rows: Sequence[object], spec: FieldSpec)
             raise AnswerInvalid(
                 spec.name, f"Row {number} has {_cells_in_words(len(row))}, and there are {len(names)} columns."
             )
-        kept.append(tuple(_cell(cell, number, spec) for cell in row))
+        kept.append(tuple(_cell(cell, number, name, spec) for cell, name in zip(row, names, strict=True)))
     return Cells(names, tuple(kept))
 
 
-def _cell(value: object, number: int, spec: FieldSpec) -> str | None:
+def _cell(value: object, number: int, column: str, spec: FieldSpec) -> str | None:
     if value is None:
         return None
     if isinstance(value, bool):
@@ -195,11 +174,17 @@ def _cell(value: object, number: int, spec: FieldSpec) -> str | None:
     value = number_as_text(value)
     if isinstance(value, list | dict):
         raise AnswerInvalid(
-            spec.name, f"A cell of row {number} holds a list or an object; a cell is a text or a number."
+            spec.name, f"Row {number}, {column}: this is a list or an object; a cell is a text or a number."
         )
-    text = storable_string(value, spec).strip()
+    try:
+        text = storable_string(value, spec).strip()
+    except AnswerInvalid as unstorable:
+        raise AnswerInvalid(spec.name, f"Row {number}, {column}: {unstorable.message}") from None
     if len(text) > _MAX_CELL_LENGTH:
-        raise AnswerInvalid(spec.name, f"A cell of row {number} has more than {_MAX_CELL_LENGTH:,} characters.")
+        raise AnswerInvalid(
+            spec.name,
+            f"Row {number}, {column}: this cell has {len(text):,} characters; {_MAX_CELL_LENGTH:,} are kept.",
+        )
     return None if is_blank(text) else text
 
 
@@ -249,15 +234,6 @@ def _cell_key(cell: str | None) -> str:
     if cell is None or cell.strip().casefold() in _NULLS:
         return ""
     return member_key(cell)
-
-
-def _repeated(names: Iterable[str]) -> str:
-    seen: set[str] = set()
-    for name in names:
-        if (key := header_key(name)) in seen:
-            return name
-        seen.add(key)
-    return ""
 
 
 def _cells_in_words(n: int) -> str:

@@ -79,6 +79,10 @@ class AskedField(serializers.Serializer):
     columns = serializers.ListField(
         child=serializers.CharField(), help_text="Of a table; the item's own, if it names any."
     )
+    column_types = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="Beside them: text, number, date, year or nothing; empty where no column has one. None is refused.",
+    )
     schema = serializers.DictField(help_text="JSON Schema of the value as it is stored.")
 
 
@@ -230,7 +234,7 @@ def work_stage_in_full(desk: Desk, progress: Progress, guidelines: str) -> Mappi
 
 def asked_form(version: StageVersion, fields: Sequence[FieldSpec]) -> dict[str, Any]:
     """What is asked. Which fields are voted on is the study's business, not the annotator's."""
-    told = ("name", "type", "caption", "help", "required", "options", "max_length", "unit", "columns")
+    told = ("name", "type", "caption", "help", "required", "options", "max_length", "unit", "columns", "column_types")
     return {
         "version": version.pk,
         "instruction": version.instruction,

@@ -19,7 +19,7 @@ from annotate.answers import (
     read_answer,
     validate_answer,
 )
-from annotate.answers.table import columns_in
+from annotate.answers.columns import Column, columns_in
 from annotate.answers.table_text import header_key
 
 OPTIONS = [
@@ -204,7 +204,7 @@ def test_a_table_without_rows_is_an_answer_and_no_table_is_none():
         ({"columns": ["Name", "Job"], "rows": []}, "There is no column “Job” here; the columns are Name, Birth year."),
         ({"columns": ["Name", "name "], "rows": []}, "Two columns are called name."),
         ({"columns": [], "rows": []}, "A table has 1 to 50 columns; this one has 0."),
-        ({"columns": ["Name"], "rows": [[["Ada"]]]}, "A cell of row 1 holds a list or an object"),
+        ({"columns": ["Name"], "rows": [[["Ada"]]]}, "Row 1, Name: this is a list or an object"),
         ({"rows": []}, "A table must have columns and rows, and nothing else."),
         ({"columns": ["Name"], "rows": [["x"]] * 2_001}, "This table has 2,001 rows; with 1 columns 2,000 are kept."),
         ({"columns": ["Name"], "rows": [["\x00"]]}, "Character 1 is an empty character"),
@@ -287,7 +287,31 @@ def test_columns_come_from_the_item_that_is_asked_about():
     ],
 )
 def test_how_an_item_names_columns(value, columns):
-    assert columns_in(value) == columns
+    assert tuple(column.name for column in columns_in(value)) == columns
+
+
+@pytest.mark.parametrize(
+    ("entry", "column"),
+    [
+        ("born: year", Column("born", "year")),
+        ("Time: start", Column("Time: start")),  # no type of ours: part of the name
+        (["born", "INTEGER"], Column("born", "number")),
+        (["born", "varchar(40)"], Column("born", "text")),
+        (["born", "geometry"], Column("born")),
+        ({"name": "born", "type": "date"}, Column("born", "date")),
+    ],
+)
+def test_what_the_cells_of_a_column_hold(entry, column):
+    assert columns_in(["name", entry]) == (Column("name"), column)
+
+
+def test_types_of_columns_are_kept_and_refuse_nothing():
+    spec = field("table", columns=["name", "born: year"])
+    assert (spec.columns, spec.column_types) == (("name", "born"), ("", "year"))
+    assert FieldSpec.from_json(spec.to_json()) == spec
+    assert stored(spec, "Ada\tin spring") == {"columns": ["name", "born"], "rows": [["Ada", "in spring"]]}
+    (asked,) = fields_for_item([field("table", columns_from="schema")], [["schema", [["born", "date"]]]])
+    assert asked.column_types == ("date",)
 
 
 # Questions with answers, verdicts, scales
