@@ -15,8 +15,8 @@ _VOTES_OF_PEOPLE = frozenset({"people_vote", "people_vote_escalated", "people_da
 
 
 def main_table(figures: Figures, *, scorers: Sequence[str], primary_scorer: str) -> dict[str, Any]:
-    """People and runs, a row each: {measures, rows: [{label, who, soft, n_items, n_answers, measures, answered,
-    difference, difference_answered, is_primary}]}; each number is a figure."""
+    """People and runs, a row each: {measures, rows: [{label, who, soft, is_vote, n_items, n_answers, measures,
+    answered, difference, difference_answered, is_primary}]}; each number is a figure."""
     others = [scorer for scorer in scorers if scorer != primary_scorer]
     has_macro = any(figure["measure"] == "macro_f1_all_declared" for figure in figures)
     measures = [primary_scorer, *others, *(["macro_f1_all_declared"] if has_macro else [])]
@@ -42,6 +42,7 @@ def main_table(figures: Figures, *, scorers: Sequence[str], primary_scorer: str)
                 "answered": answered,
                 "difference": _one(_select(differences, denominator="all")),
                 "difference_answered": _one(_select(differences, denominator="answered")),
+                "is_vote": first["row"] in _VOTES_OF_PEOPLE,
                 "is_primary": any(difference["is_primary"] for difference in differences),
             }
         )

@@ -440,3 +440,15 @@ def test_agreement_now_needs_the_same_queries_for_any_number_of_items(client, n_
     client = as_person(client, study.admin)
     with django_assert_max_num_queries(16):
         client.get(url("agreement-now", study), headers={"HX-Request": "true"})
+
+
+def test_an_interval_without_width_is_not_shown_as_certainty(client):
+    study = make_study(n_items=24, n_runs=0)
+    Annotation.objects.filter(assignment__stage=study.stage).update(answer={"label": "yes"})
+    report = study.made_report(primary_run=None)
+    client.force_login(study.admin)
+    page = client.get(reverse("report", args=[study.project.slug, report.pk])).content.decode()
+    # All of one label: percent agreement is 100 % in every resample, alpha is undefined.
+    assert "every resample alike: no certainty" in page
+    assert "one label in use" in page
+    assert "Where people agree" in page
