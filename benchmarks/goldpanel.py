@@ -169,7 +169,8 @@ class System(Adapter):
     def read_export(self, path):
         with open(path, newline="", encoding="utf-8-sig") as file:
             for row in csv.DictReader(file):
-                yield row["item"], self.index[row["person"]], row["answer.label"]
+                if row["revision"]:  # else an offer that was skipped or ran out
+                    yield row["item"], self.index[row["person"]], row["answer.label"]
 
     async def list_page(self):
         async with self._admin() as session:
