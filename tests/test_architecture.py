@@ -140,6 +140,12 @@ def test_no_module_is_called_utils():
     assert [name for name in MODULES if {"utils", "util", "helpers", "misc"} & set(name.split("."))] == []
 
 
+def test_no_benchmark_has_the_name_of_a_standard_module():
+    # Started by its path, a script finds its neighbours first: benchmarks/statistics.py was taken for the library's.
+    names = {path.stem for path in (PROJECT / "benchmarks").glob("*.py")}
+    assert names & sys.stdlib_module_names == set()
+
+
 def test_nobody_catches_everything():
     # Cleaning up and raising again is no catching.
     found = []

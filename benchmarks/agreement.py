@@ -1,6 +1,6 @@
 """How much faster our statistics are than the libraries they are held against, in the same run.
 
-    python benchmarks/statistics.py [--rounds 3]
+    python benchmarks/agreement.py [--rounds 3]
 
 Needs the environment of the oracles (config/oracles.py; `./goldpanel test` makes it). Each library is timed inside its
 own interpreter, on the very arrays that ours gets, in rounds that alternate; a ratio is that of the medians.
@@ -26,8 +26,7 @@ from pathlib import Path
 import numpy as np
 
 PROJECT = Path(__file__).resolve().parent.parent
-# In place of this folder, in which Python would take this file for the standard library's `statistics`.
-sys.path[0] = str(PROJECT)
+sys.path.insert(0, str(PROJECT))
 
 from config import oracles  # noqa: E402
 from evaluation.stats import (  # noqa: E402
