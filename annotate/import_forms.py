@@ -384,6 +384,7 @@ def _initial(column: str, mapping: Mapping, form: Sequence[FieldSpec] | None = N
         meaning = "language"
     elif column in mapping.strata:
         meaning = "stratum"
+    labelled = gold or answered
     return {
         "column": column,
         "meaning": meaning,
@@ -391,7 +392,7 @@ def _initial(column: str, mapping: Mapping, form: Sequence[FieldSpec] | None = N
         "kind": shown.kind if shown else "plain",
         "separator": gold.separator if gold else "",
         "field": answered.field if answered else "",
-        "n_labels": len((gold or answered).values) if gold or answered else 0,
+        "n_labels": len(labelled.values) if labelled else 0,
     }
 
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.conf import settings
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotate.exceptions import GoldpanelError, ImportRefused
+from annotate.exceptions import GoldpanelError, ImportRefused, WorkNotPossible
 from annotate.import_forms import MAX_COLUMNS, ReadingForm, UploadForm, column_rows, posted_mapping
 from annotate.models import ImportJob, Project
 from annotate.services import importing
@@ -23,6 +22,7 @@ from annotate.sources.delimited import NEWLINES
 from annotate.sources.detect import BINARY_FORMATS, NESTED_FORMATS
 from annotate.uploads import was_too_large
 from annotate.views.doors import PersonRequest, project_run_by, signed_in
+from annotate.views.long_work import by_place, progress_of, refused_as_too_large
 from annotate.views.navigation import project_page
 
 N_JOBS = 20
@@ -42,8 +42,8 @@ def upload(request: PersonRequest, slug: str) -> HttpResponse:
     if request.method != "POST":
         return _upload_page(request, project, UploadForm(project=project))
     if was_too_large(request):
-        words = f"Nothing was kept: a file may have {settings.MAX_UPLOAD_BYTES:,} bytes. Split it, or ask for more."
-        return _upload_page(request, project, UploadForm(project=project), status=413, refused=ImportRefused(words))
+        refused = refused_as_too_large()
+        return _upload_page(request, project, UploadForm(project=project), status=413, refused=refused)
     form = UploadForm(request.POST, request.FILES, project=project)
     if not form.is_valid():
         return _upload_page(request, project, form, status=422)
@@ -101,6 +101,9 @@ def mapping(request: PersonRequest, slug: str, job_id: int) -> HttpResponse:
     except ImportRefused as refused:
         row.refresh_from_db()
         return _draft_page(request, project, row, status=422, refused=refused)
+    except WorkNotPossible:
+        # Leaving the last field sends the form, and the button that was pressed has started the import by now.
+        return redirect("import-job", slug, job_id)
     if not request.htmx:
         return redirect("import-job", slug, job_id)
     return _draft_page(request, project, row)
@@ -164,7 +167,7 @@ def _upload_page(
     context = project_page(project, request.user, "items") | {
         "form": form,
         "refused": refused,
-        "problems": _by_place(refused.problems) if refused else [],
+        "problems": by_place(refused.problems) if refused else [],
         "jobs": jobs[:N_JOBS],
         "hearing": last_heard(),
     }
@@ -204,7 +207,7 @@ def _draft_page(
         "n_columns_beyond": max(0, len(names) - MAX_COLUMNS),
         "preview": preview,
         "refused": refused,
-        "problems": _by_place(refused.problems if refused else preview.problems),
+        "problems": by_place(refused.problems if refused else preview.problems),
         "without_id": bool(names) and meant.id_column is None,
         "without_marks": meant.answers is None or meant.answers.ground_truth_column is None,
         "meant_for": _stage_name(row),
@@ -214,18 +217,5 @@ def _draft_page(
 
 
 def _job_context(request: PersonRequest, project: Project, row: ImportJob) -> dict[str, Any]:
-    is_waiting = row.state in (ImportJob.State.WAITING, ImportJob.State.RUNNING)
-    total = row.n_total or 0
-    return project_page(project, request.user, "items") | {
-        "job": row,
-        "is_waiting": is_waiting,
-        "is_storing": row.state == ImportJob.State.RUNNING and total > 0 and row.n_done >= total,
-        "percent": min(100, 100 * row.n_done // total) if total else 0,
-        "hearing": last_heard() if is_waiting else None,
-        "problems": _by_place(row.report.get("problems", [])),
-    }
-
-
-def _by_place(problems: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """For partials/error_list.html, which prints the place beside the words."""
-    return [{**problem, "message": problem.get("problem") or problem["message"]} for problem in problems]
+    context = {"job": row, "problems": by_place(row.report.get("problems", []))}
+    return project_page(project, request.user, "items") | progress_of(row) | context

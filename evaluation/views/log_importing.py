@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.conf import settings
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -13,9 +12,9 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from annotate.exceptions import GoldpanelError, ImportRefused
 from annotate.models import Project
 from annotate.services.background import cancel_work
-from annotate.services.heartbeats import last_heard
 from annotate.uploads import was_too_large
 from annotate.views.doors import PersonRequest, project_run_by, signed_in
+from annotate.views.long_work import by_place, progress_of, refused_as_too_large
 from annotate.views.navigation import project_page
 from evaluation.log_forms import LogDraftForm, LogUploadForm
 from evaluation.models import LogImport, Prediction
@@ -34,8 +33,7 @@ def upload(request: PersonRequest, slug: str) -> HttpResponse:
     if request.method != "POST":
         return _upload_page(request, project, LogUploadForm(project=project))
     if was_too_large(request):
-        words = f"Nothing was kept: a file may have {settings.MAX_UPLOAD_BYTES:,} bytes. Split it, or ask for more."
-        return _upload_page(request, project, LogUploadForm(project=project), 413, ImportRefused(words))
+        return _upload_page(request, project, LogUploadForm(project=project), 413, refused_as_too_large())
     form = LogUploadForm(request.POST, request.FILES, project=project)
     if not form.is_valid():
         return _upload_page(request, project, form, 422)
@@ -141,15 +139,10 @@ def _draft_page(
 
 
 def _job_context(request: PersonRequest, project: Project, row: LogImport) -> dict[str, Any]:
-    is_waiting = row.state in (STATE.WAITING, STATE.RUNNING)
-    total = row.n_total or 0
-    return project_page(project, request.user, "runs") | {
+    context = {
         "job": row,
         "report": row.report,
         "outcomes": [[(OUTCOME_WORDS[state], n) for state, n in run["outcomes"]] for run in row.report.get("runs", [])],
-        "is_waiting": is_waiting,
-        "is_storing": row.state == STATE.RUNNING and total > 0 and row.n_done >= total,
-        "percent": min(100, 100 * row.n_done // total) if total else 0,
-        "hearing": last_heard() if is_waiting else None,
-        "problems": [{**problem, "message": problem["problem"]} for problem in row.report.get("problems", [])],
+        "problems": by_place(row.report.get("problems", [])),
     }
+    return project_page(project, request.user, "runs") | progress_of(row) | context

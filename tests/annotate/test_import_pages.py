@@ -520,3 +520,15 @@ def test_another_sheet_of_a_workbook_is_chosen_by_page(desk):
     assert (importing.options_of(job).source.sheet, mapping.id_column) == ("Claims", "id")
     assert "1 is even." in desk.page(job)
     assert desk.say(job, sheet="Gone").status_code == 422
+
+
+def test_a_change_that_arrives_after_the_start_changes_nothing(desk, monkeypatch):
+    job = desk.draft(ANSWERS, "answers.csv")
+    posted = fields_of(desk.browser.get(at("import-job", job)).content.decode())
+    read = ImportJob.objects.get(pk=job.pk)
+    importing.start_import(job=job, by=desk.admin)
+    # The request that lost the race had read the job as a draft.
+    monkeypatch.setattr("annotate.views.importing._job_run_by", lambda *_: (desk.project, read))
+    response = desk.browser.post(at("import-mapping", job), posted)
+    assert (response.status_code, response["Location"]) == (302, at("import-job", job))
+    assert ImportJob.objects.get(pk=job.pk).state == "waiting"

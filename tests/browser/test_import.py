@@ -101,3 +101,26 @@ def test_importing_works_without_scripts(open_page):
 
     expect(page.get_by_text("14 new items")).to_be_visible()
     assert Item.objects.count() == 14
+
+
+def test_answers_of_a_crowd_are_mapped_by_hand_and_counted_before_anything_is_stored(open_page):
+    page = open_page()
+    rows = "".join(f"w{n % 3},n{n // 3},{'yes' if n % 3 else 'no'}\n" for n in range(12))
+    file = {"name": "labels.csv", "mimeType": "text/csv", "buffer": f"who,unit,said\n{rows}".encode()}
+    page.locator("input[type=file]").first.set_input_files([file])
+    page.get_by_label("For the stage").select_option("")
+    page.get_by_role("button", name="Upload and look at it").click()
+
+    for column, meaning in (("who", "annotator"), ("unit", "id_shown"), ("said", "new:choice")):
+        page.get_by_label(column, exact=True).select_option(meaning)
+        expect(page.get_by_label(column, exact=True)).to_have_value(meaning)
+    answers = page.locator("section", has=page.get_by_role("heading", name="The answers"))
+    expect(answers).to_contain_text("12 answers of 3 people to 4 items")
+    page.get_by_label("Name of the new stage").fill("By the crowd")
+    page.get_by_role("button", name="Import the file").click()
+    expect(page.get_by_role("heading", name="Waiting for a worker")).to_be_visible()
+    import_what_was_started()
+
+    expect(page.get_by_role("status").filter(has_text="12 answers of 3 people. 4 new items")).to_be_visible()
+    page.get_by_role("link", name="Look at the stage").click()
+    expect(page.get_by_role("heading", name="By the crowd")).to_be_visible()

@@ -128,7 +128,7 @@ class AnswerReader:
             raise self._refused(fault, values, draft) from fault
 
     def _new(self, values: dict[str, Any], draft: ItemDraft) -> dict[str, Any]:
-        answer = {}
+        answer: dict[str, Any] = {}
         for entry in self._answers.fields:
             text = values.get(entry.field)
             if not isinstance(text, str):

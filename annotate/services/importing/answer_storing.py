@@ -89,14 +89,16 @@ def stage_for(job: ImportJob, reader: AnswerReader, mapping: Mapping, *, title: 
 
     Raises ImportRefused if no form can be made of the answers.
     """
-    if job.stage is not None:
-        return job.stage
+    chosen: Stage | None = job.stage
+    if chosen is not None:
+        return chosen
     same_file = ImportJob.objects.filter(
         project=job.project_id, state=ImportJob.State.DONE, source__sha256=job.source.sha256, stage__isnull=False
     )
     for earlier in same_file.select_related("stage").order_by("-pk"):
-        if earlier.report.get("made_stage") and earlier.mapping == job.mapping and earlier.stage is not None:
-            return earlier.stage
+        made: Stage | None = earlier.stage
+        if made is not None and earlier.report.get("made_stage") and earlier.mapping == job.mapping:
+            return made
     try:
         fields = reader.new_form()
     except SourceError as fault:

@@ -15,10 +15,11 @@ from annotate.models import ImportJob, Project, Stage, StageVersion, StoredFile
 from annotate.services.importing.answer_reading import AnswerReader, check_answers
 from annotate.services.importing.options import ImportOptions, mapping_of, options_of
 from annotate.services.importing.problems import Problems, refusal
+from annotate.sources.answered import AnswerColumn
 from annotate.sources.blocks import plain_text
 from annotate.sources.errors import MappingError, SourceError, shortened
 from annotate.sources.joined import Tables, join_tables, read_tables
-from annotate.sources.mapping import MAX_ID_CHARS, ItemDraft, Mapping, apply
+from annotate.sources.mapping import MAX_ID_CHARS, GoldColumn, ItemDraft, Mapping, apply
 from annotate.sources.reading import read_records
 from annotate.sources.records import Limits, Record, columns_of
 from annotate.stage_kinds import KINDS
@@ -217,7 +218,8 @@ class DraftReader:
         """Labels that nobody has met in the sample: the mapping page asks for their values next time."""
         values = dict(record.values)
         answered = self.mapping.answers.fields if self.mapping.answers else ()
-        for entry in (*self.mapping.gold, *answered):
+        entries: tuple[GoldColumn | AnswerColumn, ...] = (*self.mapping.gold, *answered)
+        for entry in entries:
             if entry.column != fault.field or not entry.values:
                 continue
             cell = values.get(entry.column)
