@@ -140,6 +140,10 @@ class AnnotationQuerySet(ProjectRowQuerySet):
         )
 
 
+class DecisionQuerySet(ProjectRowQuerySet):
+    project_path = "annotation__assignment__stage__project"
+
+
 class ResolutionQuerySet(ProjectRowQuerySet):
     project_path = "stage_item__stage__project"
 

@@ -16,12 +16,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from django.db.models import Exists, FilteredRelation, OuterRef, Q, QuerySet
+from django.db.models import Exists, FilteredRelation, OuterRef, Q, QuerySet, Subquery
 
 from annotate.answers import FieldSpec, answer_keys, answer_text, fields_from_json
 from annotate.answers.scale import points_of
 from annotate.answers.verdict import VERDICTS
-from annotate.models import Annotation, Assignment, Gold, ItemSet, ItemSetEntry, Stage, StageItem, StageVersion
+from annotate.models import (
+    Annotation,
+    Assignment,
+    Exclusion,
+    Gold,
+    ItemSet,
+    ItemSetEntry,
+    Stage,
+    StageItem,
+    StageVersion,
+)
 from evaluation.models import Prediction, Run
 from evaluation.reports.comparison import Comparison, RunSide, Side
 
@@ -59,6 +69,7 @@ class Units:
 
     roots: what is resampled together: the id of the item's root, or of the item itself. golds: the acceptable values
     of the current gold label, empty where there is none. made_by: people who made or changed any version of it.
+    left_out: (external id, rule) of the set's items that are no units, because somebody found them bad or dropped them.
     """
 
     revisions: list[int]
@@ -74,6 +85,7 @@ class Units:
     made_by: list[frozenset[int]]
     wrote: list[int | None]
     at: dict[int, int] = field(repr=False)
+    left_out: list[tuple[str, str]] = field(default_factory=list)
 
     def __len__(self) -> int:
         return len(self.revisions)
@@ -190,7 +202,14 @@ def units_of_stage(*, stage: Stage, field: str) -> Units:
 
 
 def _units(places: QuerySet[Any], field: str) -> Units:
-    rows = list(places.values_list(*_UNIT_COLUMNS))
+    excluded = Exclusion.objects.standing().filter(item=OuterRef("revision__item")).order_by("pk")
+    found = places.annotate(rule=Subquery(excluded.values("rule")[:1])).values_list(*_UNIT_COLUMNS, "rule")
+    rows, left_out = [], []
+    for *row, rule in found:
+        if rule is None:
+            rows.append(row)
+        else:
+            left_out.append((row[2], rule))
     current: dict[int, tuple[int, int, tuple[str, ...]]] = {}
     made_by: dict[int, set[int]] = {}
     # No order in the subquery: it would be sorted for nothing.
@@ -218,6 +237,7 @@ def _units(places: QuerySet[Any], field: str) -> Units:
         made_by=[frozenset(made_by.get(item, ())) for item in items],
         wrote=[row[7] for row in rows],
         at={row[0]: unit for unit, row in enumerate(rows)},
+        left_out=left_out,
     )
 
 
@@ -316,6 +336,8 @@ def read_models(*, runs: Sequence[Run], item_set: ItemSet, units: Units, field: 
         .values_list("run_id", "revision_id", "repeat", "state", "pk", "answer", "note", "finished_at")
     )
     for run, revision, repeat, state, pk, answer, note, finished_at in rows:
+        if revision not in units.at:
+            continue  # of an item that is left out
         value, key, other_fields = _read_field(answer, field, form_of[run])
         if state in NOT_ASKED_STATES:
             standing = Standing.NOT_ASKED

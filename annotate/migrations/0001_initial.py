@@ -277,6 +277,51 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.CreateModel(
+            name="Decision",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[
+                            ("taken", "taken from the answers"),
+                            ("edited", "edited from one of the answers"),
+                            ("own", "written by the adjudicator"),
+                            ("bad", "no answer: the item is bad"),
+                        ],
+                        max_length=6,
+                    ),
+                ),
+                ("reason", models.TextField(blank=True)),
+                ("n_votes", models.PositiveIntegerField(help_text="Votes that the adjudicator saw.")),
+                (
+                    "n_alike",
+                    models.PositiveIntegerField(
+                        default=0, help_text="Of those, the ones for what was taken or edited."
+                    ),
+                ),
+                ("is_gold", models.BooleanField(default=False, help_text="Accepted as the gold label with it.")),
+                (
+                    "annotation",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="decision", to="annotate.annotation"
+                    ),
+                ),
+                (
+                    "taken_from",
+                    models.ForeignKey(
+                        blank=True,
+                        db_index=False,
+                        help_text="The earliest of the equal answers that were taken or edited.",
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="annotate.annotation",
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
             name="Item",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
@@ -628,6 +673,16 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 (
+                    "item",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="exclusions",
+                        to="annotate.item",
+                    ),
+                ),
+                (
                     "project",
                     models.ForeignKey(
                         on_delete=django.db.models.deletion.CASCADE, related_name="exclusions", to="annotate.project"
@@ -938,7 +993,12 @@ class Migration(migrations.Migration):
                 (
                     "state",
                     models.CharField(
-                        choices=[("open", "open"), ("withdrawn", "withdrawn"), ("review", "waiting for review")],
+                        choices=[
+                            ("open", "open"),
+                            ("withdrawn", "withdrawn"),
+                            ("review", "waiting for review"),
+                            ("left_out", "left out: the item is bad, or was dropped"),
+                        ],
                         default="open",
                         max_length=10,
                     ),
@@ -1400,6 +1460,31 @@ class Migration(migrations.Migration):
             ),
         ),
         migrations.AddConstraint(
+            model_name="decision",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("kind__in", ["taken", "edited"]), ("taken_from__isnull", False)),
+                    models.Q(("kind__in", ["own", "bad"]), ("taken_from__isnull", True)),
+                    _connector="OR",
+                ),
+                name="decision_says_from_what",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="decision",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("kind", "taken"), models.Q(("reason", ""), _negated=True), _connector="OR"),
+                name="decision_has_reason",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="decision",
+            constraint=models.CheckConstraint(
+                condition=models.Q(models.Q(("kind", "bad"), _negated=True), ("is_gold", False), _connector="OR"),
+                name="decision_bad_is_no_gold",
+            ),
+        ),
+        migrations.AddConstraint(
             model_name="gold",
             constraint=models.UniqueConstraint(
                 fields=("item", "field", "label_set", "version"), name="gold_version_once"
@@ -1472,7 +1557,12 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name="exclusion",
             constraint=models.CheckConstraint(
-                condition=models.Q(("person__isnull", False), ("annotation__isnull", False), _connector="XOR"),
+                condition=models.Q(
+                    models.Q(("annotation__isnull", True), ("item__isnull", True), ("person__isnull", False)),
+                    models.Q(("annotation__isnull", False), ("item__isnull", True), ("person__isnull", True)),
+                    models.Q(("annotation__isnull", True), ("item__isnull", False), ("person__isnull", True)),
+                    _connector="OR",
+                ),
                 name="exclusion_one_scope",
             ),
         ),

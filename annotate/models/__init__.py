@@ -9,6 +9,7 @@ from .api_token import ApiToken
 from .assignment import Assignment
 from .background import BackgroundWork, DatabaseLease, ImportJob, StoredFile, WorkerHeartbeat
 from .candidate import Candidate
+from .decision import Decision
 from .event import Event
 from .exclusion import Exclusion
 from .export import Export, Restoration
@@ -27,6 +28,7 @@ __all__ = [
     "BackgroundWork",
     "Candidate",
     "DatabaseLease",
+    "Decision",
     "Event",
     "Exclusion",
     "Export",

@@ -1,4 +1,4 @@
-"""A reversible, dated decision to leave answers out of every figure."""
+"""A reversible, dated decision to leave answers, or an item, out of every figure."""
 
 from django.conf import settings
 from django.db import models
@@ -9,7 +9,10 @@ from annotate.querysets import ExclusionQuerySet
 
 
 class Exclusion(models.Model):
-    """Of one annotation, or of everything a person did in the project. Pay is decided apart."""
+    """Of one annotation, of everything a person did in the project, or of an item with all its answers.
+
+    Pay is decided apart.
+    """
 
     project = models.ForeignKey("annotate.Project", on_delete=models.CASCADE, related_name="exclusions")
     person = models.ForeignKey(
@@ -17,6 +20,9 @@ class Exclusion(models.Model):
     )
     annotation = models.ForeignKey(
         "annotate.Annotation", on_delete=models.PROTECT, null=True, blank=True, related_name="exclusions"
+    )
+    item = models.ForeignKey(
+        "annotate.Item", on_delete=models.PROTECT, null=True, blank=True, related_name="exclusions"
     )
     reason = models.CharField(max_length=300)
     rule = models.CharField(max_length=60, blank=True)
@@ -32,7 +38,10 @@ class Exclusion(models.Model):
     class Meta:
         constraints = [
             models.CheckConstraint(
-                condition=Q(person__isnull=False) ^ Q(annotation__isnull=False), name="exclusion_one_scope"
+                condition=Q(person__isnull=False, annotation__isnull=True, item__isnull=True)
+                | Q(person__isnull=True, annotation__isnull=False, item__isnull=True)
+                | Q(person__isnull=True, annotation__isnull=True, item__isnull=False),
+                name="exclusion_one_scope",
             ),
         ]
 

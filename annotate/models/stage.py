@@ -108,6 +108,7 @@ class StageItem(models.Model):
         OPEN = "open", "open"
         WITHDRAWN = "withdrawn", "withdrawn"
         REVIEW = "review", "waiting for review"
+        LEFT_OUT = "left_out", "left out: the item is bad, or was dropped"
 
     stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="stage_items", db_index=False)
     revision = models.ForeignKey("annotate.ItemRevision", on_delete=models.PROTECT, related_name="stage_items")

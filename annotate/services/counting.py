@@ -20,12 +20,14 @@ from annotate.models import Assignment, Participation, Person, Resolution, Stage
 # must not.
 SECONDS_KEPT = 15
 
-KEPT = ~Q(state=StageItem.State.WITHDRAWN)
+# Taken back by an admin, or left out of every figure (annotate/services/excluding.py).
+GONE = (StageItem.State.WITHDRAWN, StageItem.State.LEFT_OUT)
+KEPT = ~Q(state__in=GONE)
 
 
 @dataclass(frozen=True)
 class StageCounts:
-    """The numbers of one stage. Items that were withdrawn are counted in n_withdrawn and nowhere else.
+    """The numbers of one stage. Items that were withdrawn or left out are counted in n_withdrawn and nowhere else.
 
     n_items: items in the stage. n_short: of those, the ones that still need answers and are handed out.
     n_review: taken out of the queue because people skipped them for the same reason.
@@ -82,7 +84,7 @@ def stage_counts(stages: Iterable[Stage]) -> dict[int, StageCounts]:
     no_majority = Resolution.objects.without_majority().filter(stage_item=OuterRef("pk"))
     assignments = (
         Assignment.objects.filter(stage__in=ids)
-        .exclude(stage_item__state=StageItem.State.WITHDRAWN)
+        .exclude(stage_item__state__in=GONE)
         .values("stage")
         .annotate(
             surplus=Count("pk", filter=Q(state=Assignment.State.SUBMITTED, slot__isnull=True)),

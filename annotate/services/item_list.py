@@ -11,6 +11,7 @@ from django.db.models.fields.json import KeyTextTransform, KeyTransform
 from django.db.models.functions import Cast, Left
 
 from annotate.models import Gold, Item, ItemRevision, Project, Resolution, Stage, StageItem
+from annotate.services.counting import KEPT
 
 PAGE = 50
 PREVIEW = 180
@@ -77,7 +78,7 @@ def _filtered(items: QuerySet[Item], show: str) -> QuerySet[Item]:
         return items.filter(Exists(here.filter(state=StageItem.State.REVIEW)))
     if show == "no-majority":
         # As counting.py counts "undecided": with fewer answers than wanted, nothing is undecided yet.
-        complete = here.exclude(state=StageItem.State.WITHDRAWN).filter(done__gte=F("wanted"))
+        complete = here.filter(KEPT, done__gte=F("wanted"))
         return items.filter(Exists(complete.filter(resolutions__in=Resolution.objects.without_majority())))
     return items
 

@@ -70,6 +70,8 @@ def pass_on(counted: Sequence[Counted]) -> set[int]:
     queues = _lock_queues(wanted)
     left: set[int] = set()
     for one in counted:
+        if one.item.state == StageItem.State.LEFT_OUT:
+            continue
         stage = stages[one.item.stage_id]
         for feed in feeds[stage.pk]:
             if queue := queues.get(feed.target_id):

@@ -64,6 +64,7 @@ def build_manifest(
             "seed": item_set.seed,
             "n_items": len(units),
             "n_population": item_set.n_population,
+            "left_out": _counts(rule for _, rule in units.left_out),
             "n_roots": len(set(units.roots)),
             "external_ids_sha256": _digest(units.external_ids),
             "contents_sha256": _digest(units.content_hashes),
@@ -144,15 +145,16 @@ def _exclusions(report: Report) -> list[dict[str, Any]]:
     rows = Exclusion.objects.standing().filter(project=report.project_id).order_by("pk")
     return [
         {
-            "scope": "person" if person else "annotation",
+            "scope": "person" if person else "annotation" if annotation else "item",
             "person": person,
             "annotation": annotation,
+            "item": item,
             "rule": rule,
             "reason": reason,
             "decided_at": decided_at.isoformat(),
         }
-        for person, annotation, rule, reason, decided_at in rows.values_list(
-            "person__pseudonym", "annotation_id", "rule", "reason", "decided_at"
+        for person, annotation, item, rule, reason, decided_at in rows.values_list(
+            "person__pseudonym", "annotation_id", "item__external_id", "rule", "reason", "decided_at"
         )
     ]
 
@@ -176,5 +178,5 @@ def _digest(lines: Iterable[str]) -> str:
     return hashlib.sha256(json.dumps(list(lines), ensure_ascii=False).encode()).hexdigest()
 
 
-def _counts(values: Iterable[int]) -> dict[str, int]:
+def _counts(values: Iterable[int] | Iterable[str]) -> dict[str, int]:
     return {str(value): n for value, n in sorted(Counter(values).items())}

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
 
+from django.db.models.functions import Coalesce
+
 from annotate.csv_text import utc
 from annotate.models import Event, Exclusion, Gold, ItemRevision, Project, Resolution
 from annotate.services.exporting.reading import server_side_cursor
@@ -183,7 +185,7 @@ def n_exclusion_rows(project: Project) -> int:
 
 
 def exclusion_rows(*, project: Project) -> Iterator[list[object]]:
-    """Every decision, in its order: of all a person did, or of one revision of an answer."""
+    """Every decision, in its order: of all a person did, of one revision of an answer, or of an item."""
     yield list(EXCLUSION_COLUMNS)
     rows = (
         Exclusion.objects.filter(project=project)
@@ -192,7 +194,7 @@ def exclusion_rows(*, project: Project) -> Iterator[list[object]]:
             "person__pseudonym",
             "annotation__assignment__person__pseudonym",
             "annotation__assignment__stage__slug",
-            "annotation__assignment__stage_item__revision__item__external_id",
+            Coalesce("annotation__assignment__stage_item__revision__item__external_id", "item__external_id"),
             "annotation__number",
             "reason",
             "rule",
@@ -204,7 +206,7 @@ def exclusion_rows(*, project: Project) -> Iterator[list[object]]:
     )
     with server_side_cursor():
         for person, author, *plain, decided_by, decided_at, lifted_by, lifted_at in rows.iterator(chunk_size=BATCH):
-            scope = "person" if person else "annotation"
+            scope = "person" if person else "annotation" if author else "item"
             yield [
                 project.slug, scope, person or author, *plain, decided_by, utc(decided_at), lifted_by, utc(lifted_at)
             ]  # fmt: skip
