@@ -24,6 +24,13 @@ NOT_OF_MY_GROUP = """(place.author_group = '' OR NOT EXISTS (
 NOT_JUDGED_BY_ITS_VOTERS = """(place.source_id IS NULL OR NOT EXISTS (
     SELECT 1 FROM annotate_assignment voted
     WHERE voted.stage_item_id = place.source_id AND voted.person_id = %(person)s AND voted.state = 'submitted'))"""
+# And whoever was to decide about the answers has read them.
+NOT_JUDGED_BY_ME = """NOT EXISTS (
+    SELECT 1 FROM annotate_stageitem follower
+        JOIN annotate_assignment judged ON judged.stage_item_id = follower.id
+        JOIN annotate_stage judging ON judging.id = follower.stage_id
+    WHERE follower.source_id = place.id AND follower.candidate_id IS NULL AND judged.person_id = %(person)s
+        AND judging.kind IN ('adjudicate', 'review'))"""
 
 # Written exactly as in the partial index stage_item_claimable: else neither database would use it.
 CLAIMABLE = "place.state = 'open' AND place.active < (place.wanted - place.done)"
@@ -90,7 +97,7 @@ def reads_language(languages: Sequence[str]) -> tuple[str, dict[str, str]]:
 def eligible(languages: Sequence[str]) -> tuple[str, dict[str, str]]:
     """The condition that the person may get the item, if it has a place."""
     reads, parameters = reads_language(languages)
-    apart = f"{NOT_MINE} AND {NOT_OF_MY_GROUP} AND {NOT_JUDGED_BY_ITS_VOTERS}"
+    apart = f"{NOT_MINE} AND {NOT_OF_MY_GROUP} AND {NOT_JUDGED_BY_ITS_VOTERS} AND {NOT_JUDGED_BY_ME}"
     return f"{apart} AND {reads} AND {UNSEEN}", parameters
 
 

@@ -127,8 +127,10 @@ def take_place(*, stage: Stage, person: Person, languages: Sequence[str], wait: 
     """
     if not transaction.get_connection().in_atomic_block:
         raise RuntimeError("a place and the assignment that holds it are one transaction")
-    # One that waits for rows goes through them in one order, and locks nothing on its way round.
-    for where in [claim_sql.ANYWHERE] if wait else [claim_sql.AFTER_CURSOR, claim_sql.UP_TO_CURSOR]:
+    # One that waits for rows goes through them in one order, and locks nothing on its way round. Adjudicators get the
+    # most disputed item there is, also when it came after they had read on.
+    from_the_front = wait or stage.kind == Stage.Kind.ADJUDICATE
+    for where in [claim_sql.ANYWHERE] if from_the_front else [claim_sql.AFTER_CURSOR, claim_sql.UP_TO_CURSOR]:
         statement, parameters = claim_sql.take_place(languages, where=where, wait=wait)
         place = one_row(statement, {"stage": stage.pk, "person": person.pk} | parameters)
         if place is not None:

@@ -32,6 +32,9 @@ from annotate.sources.mapping import hash_content
 
 # Ranks that one root has for itself in a stage: questions about one table stand together however late they come.
 RANKS_OF_A_ROOT = 1_000
+# Ranks of items that are equally disputed, and how many votes or answers are told apart.
+RANKS_OF_A_DISPUTE = 1_000_000
+MOST_TOLD_APART = 40
 UNDECIDED = {Resolution.Status.PLURALITY, Resolution.Status.TIE, Resolution.Status.NO_VOTES}
 
 
@@ -53,6 +56,15 @@ class Counted:
         return bool(self.resolutions) and all(one.status not in UNDECIDED for one in self.resolutions)
 
     @property
+    def dispute(self) -> int:
+        """Where it stands among disputed items: the smallest margin first, then the most different answers."""
+        open_ = [one for one in self.resolutions if one.status in UNDECIDED]
+        margin = min((one.margin for one in open_), default=0)
+        n_answers = max((len(one.counts) for one in open_), default=0)
+        most = MOST_TOLD_APART - 1
+        return min(margin, most) * MOST_TOLD_APART + most - min(n_answers, most)
+
+    @property
     def decision(self) -> dict[str, Any]:
         return {one.field: one.answer for one in self.resolutions}
 
@@ -69,6 +81,7 @@ def pass_on(counted: Sequence[Counted]) -> set[int]:
         return set()
     queues = _lock_queues(wanted)
     left: set[int] = set()
+    _call_off([one.item for one in counted if one.is_decided and stages[one.item.stage_id].adjudicated_in_id])
     for one in counted:
         if one.item.state == StageItem.State.LEFT_OUT:
             continue
@@ -100,9 +113,23 @@ def _escalate(one: Counted, stage: Stage, queues: Mapping[int, _Queue]) -> bool:
     if stage.adjudicated_in_id is None:
         return True
     if queue := queues.get(stage.adjudicated_in_id):
-        queue.add_place(item.revision, source=item)
+        queue.add_dispute(one)
         return True
     return False
+
+
+def _call_off(decided: Sequence[StageItem]) -> None:
+    """Nobody need adjudicate what the votes have decided meanwhile. A place that somebody has met stays as it is."""
+    waiting = StageItem.objects.filter(
+        source__in=decided, stage__kind=Stage.Kind.ADJUDICATE, state=StageItem.State.OPEN, active=0, done=0
+    )
+    # Not waited for: whoever takes a place at this moment may have it.
+    free = (
+        list(waiting.select_for_update(of=("self",), skip_locked=True).values_list("pk", flat=True)) if decided else []
+    )
+    if free:
+        unmet = StageItem.objects.filter(pk__in=free, assignments__isnull=True).values_list("pk", flat=True)
+        StageItem.objects.filter(pk__in=list(unmet)).update(state=StageItem.State.WITHDRAWN)
 
 
 def _feed(one: Counted, feed: Feed, queue: _Queue) -> None:
@@ -153,6 +180,18 @@ class _Queue:
         if known.filter(source=source).exists() or known.filter(revision__item=revision.item_id).exists():
             return
         self._place(revision, author_id=source.author_id, source=source)
+
+    def add_dispute(self, one: Counted) -> None:
+        """A place for an item without a majority, before those that are less disputed."""
+        known = StageItem.objects.filter(stage=self.stage, source=one.item).first()
+        if known is None:
+            rank = self._rank_of_dispute(one.dispute)
+            self._place(one.item.revision, author_id=one.item.author_id, source=one.item, rank=rank)
+        elif known.state == StageItem.State.WITHDRAWN and not known.assignments.exists():
+            # It was called off when there was a majority; there is none any more.
+            StageItem.objects.filter(pk=known.pk).update(
+                state=StageItem.State.OPEN, rank=self._rank_of_dispute(one.dispute)
+            )
 
     def add_children(self, parent: ItemRevision, annotation: Annotation, new: Sequence[NewItem]) -> None:
         """The items that an answer became; a changed answer revises them, and what it no longer has is withdrawn."""
@@ -207,11 +246,13 @@ class _Queue:
             StageItem.objects.filter(revision=current, active=0, done=0).update(revision=revision)
         _write_gold(child, annotation, new.gold)
 
-    def _place(self, revision: ItemRevision, *, author_id: int | None, source: StageItem | None) -> None:
+    def _place(
+        self, revision: ItemRevision, *, author_id: int | None, source: StageItem | None, rank: int | None = None
+    ) -> None:
         StageItem.objects.create(
             stage=self.stage,
             revision=revision,
-            rank=self._next_rank(revision.item.root_id),
+            rank=self._next_rank(revision.item.root_id) if rank is None else rank,
             language=revision.language,
             author_id=author_id,
             author_group=self._group_of(author_id),
@@ -229,6 +270,15 @@ class _Queue:
             beside = None if last is None else last + 1
             if beside is not None and beside % RANKS_OF_A_ROOT and not places.filter(rank=beside).exists():
                 rank = beside
+        self.last_rank = max(self.last_rank, rank)
+        return rank
+
+    def _rank_of_dispute(self, dispute: int) -> int:
+        """The first free rank among those that are as disputed; they come in the order of their arrival."""
+        first = dispute * RANKS_OF_A_DISPUTE
+        alike = StageItem.objects.filter(stage=self.stage, rank__gte=first, rank__lt=first + RANKS_OF_A_DISPUTE)
+        last = alike.aggregate(last=Max("rank"))["last"]
+        rank = first if last is None else last + 1
         self.last_rank = max(self.last_rank, rank)
         return rank
 

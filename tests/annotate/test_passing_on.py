@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 from django.utils import timezone
 
-from annotate.models import Event, Feed, Gold, Item, ItemKey, Resolution, StageItem
+from annotate.models import Annotation, Event, Feed, Gold, Item, ItemKey, Resolution, StageItem
 from annotate.services import assigning, projects, resolving
 from annotate.services.assigning import Left
 from annotate.services.excluding import exclude_person
 from annotate.services.submitting import revise_annotation
 from tests.factories import (
+    SHORT_ANSWER,
     YES_NO,
     make_annotation,
     make_item,
@@ -280,3 +281,91 @@ def test_in_a_cross_check_nobody_gets_what_their_group_wrote():
     for person in (ann, abe):
         assert assigning.claim_next(stage=stage, person=person).kind == Left.NOBODY_ELIGIBLE
     assert assigning.claim_next(stage=stage, person=bea).stage_item.revision.item == item
+
+
+class TestDisputes:
+    """The most disputed item is adjudicated first, whenever it arrived."""
+
+    def make(self, *elections: str, **fields) -> list[StageItem]:
+        project = make_project()
+        self.judges = make_stage(project, kind="adjudicate", roles=["adjudicator"], form=SHORT_ANSWER)
+        self.stage = make_stage(project, overlap=4, adjudicated_in=self.judges, form=SHORT_ANSWER, **fields)
+        places = []
+        for votes in elections:
+            places.append(make_stage_item(self.stage))
+            for vote in votes:
+                make_annotation(places[-1], make_member(project), {"answer": vote})
+            resolving.resolve_due()
+        return places
+
+    def test_the_smallest_margin_first_then_the_most_different_answers(self):
+        plurality, pairs, all_different = self.make("aabc", "aabb", "abcd")
+        waiting = [place.source for place in self.judges.stage_items.order_by("rank")]
+        assert waiting == [all_different, pairs, plurality]
+
+    def test_adjudicators_get_what_arrived_after_they_had_read_on(self):
+        plurality, later = self.make("aabc", "abcd")
+        judge = make_member(self.judges.project, "adjudicator")
+        self.judges.participations.create(person=judge, rank=self.judges.stage_items.get(source=plurality).rank - 1)
+        assert assigning.claim_next(stage=self.judges, person=judge).stage_item.source == later
+
+    def test_what_the_votes_decide_meanwhile_is_called_off_and_may_come_back(self):
+        (place,) = self.make("aabb")
+        waiting = self.judges.stage_items.get()
+        turned = Annotation.objects.filter(assignment__stage=self.stage, answer__answer="b").first()
+
+        def turn(answer: str, key: str) -> str:
+            revise_annotation(
+                assignment=turned.assignment,
+                answer={"answer": answer},
+                client_key=key,
+                stage_version=turned.stage_version,
+            )
+            resolving.resolve_due()
+            waiting.refresh_from_db()
+            return waiting.state
+
+        assert turn("a", "one") == "withdrawn"
+        assert turn("c", "two") == "open"
+        assert self.judges.stage_items.get().source == place
+
+    def test_what_an_adjudicator_has_met_is_not_called_off(self):
+        self.make("aabb")
+        waiting = self.judges.stage_items.get()
+        assigning.claim_next(stage=self.judges, person=make_member(self.judges.project, "adjudicator"))
+        turned = Annotation.objects.filter(assignment__stage=self.stage, answer__answer="b").first()
+        revise_annotation(
+            assignment=turned.assignment,
+            answer={"answer": "a"},
+            client_key="one",
+            stage_version=turned.stage_version,
+        )
+        resolving.resolve_due()
+        waiting.refresh_from_db()
+        assert waiting.state == "open"
+
+    def test_equal_keys_are_no_dispute(self):
+        project = make_project()
+        stage = make_stage(project, overlap=3, escalate_by=3, form=SHORT_ANSWER)
+        place = make_stage_item(stage)
+        for vote in ("365 days", "one year", "12 months"):
+            make_annotation(place, make_member(project), {"answer": vote})
+        resolving.resolve_due()
+        place.refresh_from_db()
+        assert (place.round, place.wanted) == (1, 3)
+        assert Resolution.objects.get(stage_item=place).status == "unanimous"
+
+
+def test_whoever_adjudicated_an_item_does_not_answer_it_afterwards():
+    project = make_project()
+    judges = make_stage(project, kind="adjudicate", roles=["adjudicator"])
+    stage = make_stage(project, overlap=2, adjudicated_in=judges, roles=["annotator", "adjudicator"])
+    place = make_stage_item(stage)
+    for vote in ("yes", "no"):
+        make_annotation(place, make_member(project), {"label": vote})
+    resolving.resolve_due()
+    judge = make_member(project, "adjudicator")
+    assert assigning.claim_next(stage=judges, person=judge).stage_item.source == place
+    StageItem.objects.filter(pk=place.pk).update(wanted=3)
+    assert assigning.claim_next(stage=stage, person=judge).kind == Left.NOBODY_ELIGIBLE
+    assert assigning.claim_next(stage=stage, person=make_member(project)).stage_item == place
