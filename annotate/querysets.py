@@ -109,6 +109,10 @@ class CandidateQuerySet(ProjectRowQuerySet):
     pass
 
 
+class AuditQuerySet(ProjectRowQuerySet):
+    project_path = "stage__project"
+
+
 class AssignmentQuerySet(ProjectRowQuerySet):
     project_path = "stage__project"
 

@@ -28,6 +28,8 @@ TABLES = (
     ),
     Table("evaluation.Call", paths=("prediction__run__project",), only={"prediction__run__frozen_at__isnull": False}),
     Table("evaluation.Score", paths=("annotation__assignment__stage__project", "prediction__run__project")),
+    Table("evaluation.JudgeSample", paths=("stage__project",), many=("runs",)),
+    Table("evaluation.CandidateOrigin", paths=("sample__stage__project",)),
     Table(
         "evaluation.Report",
         without=CLAIMS,

@@ -64,3 +64,13 @@ class CallQuerySet(ProjectRowQuerySet):
 
 class TrialQuerySet(ProjectRowQuerySet):
     project_path = "run__project"
+
+
+class JudgeSampleQuerySet(ProjectRowQuerySet):
+    project_path = "stage__project"
+
+
+class CandidateOriginQuerySet(ProjectRowQuerySet):
+    """Which model a candidate is of: whoever judges is no reader of results while they may judge."""
+
+    project_path = "sample__stage__project"

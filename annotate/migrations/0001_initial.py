@@ -960,6 +960,44 @@ class Migration(migrations.Migration):
                 ),
             ],
         ),
+        migrations.CreateModel(
+            name="Audit",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "field",
+                    models.JSONField(help_text="The field whose labels are audited, as it was described at the draw."),
+                ),
+                (
+                    "label_set",
+                    models.CharField(blank=True, help_text="Of gold, where there are several.", max_length=60),
+                ),
+                ("drawn_at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "item_set",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="audit", to="annotate.itemset"
+                    ),
+                ),
+                (
+                    "label_stage",
+                    models.ForeignKey(
+                        blank=True,
+                        help_text="Whose decisions are audited; none: the gold labels are.",
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="audits",
+                        to="annotate.stage",
+                    ),
+                ),
+                (
+                    "stage",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="audit", to="annotate.stage"
+                    ),
+                ),
+            ],
+        ),
         migrations.AddField(
             model_name="assignment",
             name="stage",

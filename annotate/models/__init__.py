@@ -7,6 +7,7 @@ where nothing is looked up by it: every index is paid by every answer and every 
 from .annotation import Annotation
 from .api_token import ApiToken
 from .assignment import Assignment
+from .audit import Audit
 from .background import BackgroundWork, DatabaseLease, ImportJob, StoredFile, WorkerHeartbeat
 from .candidate import Candidate
 from .decision import Decision
@@ -25,6 +26,7 @@ __all__ = [
     "Annotation",
     "ApiToken",
     "Assignment",
+    "Audit",
     "BackgroundWork",
     "Candidate",
     "DatabaseLease",

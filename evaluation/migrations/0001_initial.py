@@ -94,6 +94,48 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.CreateModel(
+            name="JudgeSample",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "mode",
+                    models.CharField(
+                        choices=[("verdict", "right or wrong"), ("better", "the better of two")], max_length=10
+                    ),
+                ),
+                (
+                    "shows",
+                    models.CharField(
+                        choices=[("answer", "the answer as it was read"), ("completion", "the completion as it came")],
+                        default="answer",
+                        max_length=10,
+                    ),
+                ),
+                (
+                    "field",
+                    models.JSONField(help_text="The field whose answers are judged, as it was described at the draw."),
+                ),
+                (
+                    "n_per_run",
+                    models.PositiveIntegerField(help_text="Answers drawn from each run, or from each pair of runs."),
+                ),
+                ("seed", models.BigIntegerField()),
+                (
+                    "counts",
+                    models.JSONField(
+                        default=list, help_text="For each run, or pair: how many there were, drawn, left out."
+                    ),
+                ),
+                ("drawn_at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "stage",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="judge_sample", to="annotate.stage"
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
             name="Prediction",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
@@ -139,6 +181,43 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.PROTECT,
                         related_name="predictions",
                         to="annotate.itemrevision",
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
+            name="CandidateOrigin",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "candidate",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="annotate.candidate"
+                    ),
+                ),
+                (
+                    "sample",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="origins",
+                        to="evaluation.judgesample",
+                    ),
+                ),
+                (
+                    "other",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="evaluation.prediction",
+                    ),
+                ),
+                (
+                    "prediction",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="evaluation.prediction"
                     ),
                 ),
             ],
@@ -497,6 +576,11 @@ class Migration(migrations.Migration):
                 "abstract": False,
             },
         ),
+        migrations.AddField(
+            model_name="judgesample",
+            name="runs",
+            field=models.ManyToManyField(related_name="judge_samples", to="evaluation.run"),
+        ),
         migrations.CreateModel(
             name="Score",
             fields=[
@@ -619,6 +703,22 @@ class Migration(migrations.Migration):
                     _connector="OR",
                 ),
                 name="endpoint_prices_together",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="candidateorigin",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("other__isnull", True)),
+                fields=("sample", "prediction"),
+                name="origin_of_answer_once",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="candidateorigin",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("other__isnull", False)),
+                fields=("sample", "prediction", "other"),
+                name="origin_of_pair_once",
             ),
         ),
         migrations.AddIndex(

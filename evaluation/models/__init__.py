@@ -2,6 +2,7 @@
 
 from .call import Call
 from .endpoint import Endpoint, EndpointShare
+from .judging import CandidateOrigin, JudgeSample
 from .log_import import LogImport
 from .prediction import Prediction
 from .report import Report
@@ -9,4 +10,16 @@ from .run import Run
 from .score import Score
 from .trial import Trial
 
-__all__ = ["Call", "Endpoint", "EndpointShare", "LogImport", "Prediction", "Report", "Run", "Score", "Trial"]
+__all__ = [
+    "Call",
+    "CandidateOrigin",
+    "Endpoint",
+    "EndpointShare",
+    "JudgeSample",
+    "LogImport",
+    "Prediction",
+    "Report",
+    "Run",
+    "Score",
+    "Trial",
+]

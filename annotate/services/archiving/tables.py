@@ -186,6 +186,7 @@ TABLES: list[Table] = [
     Table("annotate.ItemSet"),
     Table("annotate.ItemSetEntry", paths=("item_set__project",)),
     Table("annotate.Candidate", check=_check_pairs("content")),
+    Table("annotate.Audit", paths=("stage__project",)),
     Table("annotate.Feed", paths=("source__project",)),
     Table("annotate.StageItem", paths=("stage__project",)),
     Table("annotate.Participation", paths=("stage__project",)),

@@ -1,0 +1,64 @@
+"""Answers of models that people judge: what was drawn from which runs, and which answer each candidate is."""
+
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+from evaluation.querysets import CandidateOriginQuerySet, JudgeSampleQuerySet
+
+
+class JudgeSample(models.Model):
+    """A seeded sample of the answers of some runs, judged in one stage."""
+
+    class Mode(models.TextChoices):
+        VERDICT = "verdict", "right or wrong"
+        BETTER = "better", "the better of two"
+
+    class Shows(models.TextChoices):
+        ANSWER = "answer", "the answer as it was read"
+        COMPLETION = "completion", "the completion as it came"
+
+    stage = models.OneToOneField("annotate.Stage", on_delete=models.CASCADE, related_name="judge_sample")
+    mode = models.CharField(max_length=10, choices=Mode.choices)
+    shows = models.CharField(max_length=10, choices=Shows.choices, default=Shows.ANSWER)
+    field = models.JSONField(help_text="The field whose answers are judged, as it was described at the draw.")
+    runs = models.ManyToManyField("evaluation.Run", related_name="judge_samples")
+    n_per_run = models.PositiveIntegerField(help_text="Answers drawn from each run, or from each pair of runs.")
+    seed = models.BigIntegerField()
+    counts = models.JSONField(default=list, help_text="For each run, or pair: how many there were, drawn, left out.")
+    drawn_at = models.DateTimeField(default=timezone.now)
+
+    objects = JudgeSampleQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return f"judged in {self.stage_id}"
+
+
+class CandidateOrigin(models.Model):
+    """Whose answer a candidate is: of one prediction, or the first of one and the second of another.
+
+    Several origins may share a candidate. One without a place in the stage was never asked about: both answers of the
+    pair are the same. Whoever judges must not read this.
+    """
+
+    sample = models.ForeignKey(JudgeSample, on_delete=models.CASCADE, related_name="origins", db_index=False)
+    candidate = models.ForeignKey("annotate.Candidate", on_delete=models.PROTECT, related_name="+")
+    prediction = models.ForeignKey("evaluation.Prediction", on_delete=models.PROTECT, related_name="+")
+    other = models.ForeignKey(
+        "evaluation.Prediction", on_delete=models.PROTECT, null=True, blank=True, related_name="+"
+    )
+
+    objects = CandidateOriginQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["sample", "prediction"], condition=Q(other__isnull=True), name="origin_of_answer_once"
+            ),
+            models.UniqueConstraint(
+                fields=["sample", "prediction", "other"], condition=Q(other__isnull=False), name="origin_of_pair_once"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.candidate_id} of {self.prediction_id}"
