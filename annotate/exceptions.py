@@ -161,3 +161,23 @@ class RecipeInvalid(GoldpanelError):
     """A feed's description of what an answer becomes in the next stage cannot be followed."""
 
     http_status = 422
+
+
+class StageOptionsInvalid(GoldpanelError):
+    """A setting of one kind of stage that it does not have, or that cannot be meant so. option: which one."""
+
+    http_status = 422
+
+    def __init__(self, option: str, message: str) -> None:
+        super().__init__(message)
+        self.option = option
+
+
+class FeedNotPossible(GoldpanelError):
+    """What a stage's answers were to become cannot come about. part: of the feed, what is at fault."""
+
+    http_status = 422
+
+    def __init__(self, part: str, message: str) -> None:
+        super().__init__(message)
+        self.part = part

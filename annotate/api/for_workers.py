@@ -19,6 +19,7 @@ from annotate.forms import MAX_ACTIVE_SECONDS
 from annotate.models import Annotation, Assignment, Stage, StageVersion
 from annotate.services.assigning import Left, NothingLeft
 from annotate.services.counting import Progress
+from annotate.services.showing import given_to
 from annotate.shown import shown_pairs
 
 # What is sent
@@ -248,12 +249,13 @@ def asked_form(version: StageVersion, fields: Sequence[FieldSpec]) -> dict[str, 
 
 def _held(desk: Desk, assignment: Assignment, version: StageVersion) -> dict[str, Any]:
     revision = assignment.stage_item.revision
+    given = given_to(assignment, version)
     return {
         "token": assignment.token,
         "item": {
             "id": revision.item.external_id,
             "language": revision.language,
-            "content": shown_pairs(revision.content, version.shown_keys),
+            "content": shown_pairs(given.content, given.shown_keys),
         },
         "form": asked_form(
             version, fields_for_item(fields_from_json(version.fields), revision.content, revision.language)

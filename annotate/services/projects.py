@@ -7,7 +7,7 @@ row that points to the stage. A lock of the whole row would let the two wait for
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -30,7 +30,9 @@ from annotate.models import (
     StageItem,
     StageVersion,
 )
+from annotate.services.batching import add_in_batches, mixes_domains
 from annotate.services.names import naming
+from annotate.stage_options import options_to_json, read_options
 
 
 @transaction.atomic
@@ -116,10 +118,12 @@ def create_stage(
     """A draft stage with the first version of its form. Nobody sees it until it is opened.
 
     Raises FieldSpecInvalid for a form that could not be answered or not be counted, NameTaken for the address of
-    another stage, StageNotReady where the stage named for adjudication does not ask what decides here.
+    another stage, StageNotReady where the stage named for adjudication does not ask what decides here,
+    StageOptionsInvalid for an option that stages of this kind do not have.
     """
     form = _checked_form(fields)
     _check_adjudication(form, adjudicated_in)
+    options = _checked_options(kind, options or {})
     last = project.stages.aggregate(last=Max("position"))["last"]
     with naming(f"The address {slug}"):
         stage = Stage.objects.create(
@@ -141,7 +145,7 @@ def create_stage(
             escalate_by=escalate_by,
             escalate_times=escalate_times,
             adjudicated_in=adjudicated_in,
-            options=options or {},
+            options=options,
         )
     StageVersion.objects.create(
         stage=stage, fields=_as_json(form), shown_keys=list(shown_keys), instruction=instruction
@@ -203,6 +207,28 @@ def change_stage(
     changed = {name: [before[name], value] for name, value in after.items() if before[name] != value}
     events.record(actor=by, verb="stage.changed", subject=stage, project_id=stage.project_id, **changed)
     return stage
+
+
+@transaction.atomic
+def change_options(*, stage: Stage, by: Person | None, options: Mapping[str, Any]) -> Stage:
+    """Change what only stages of this kind have; what people were shown so far stays as they were shown it.
+
+    Raises StageOptionsInvalid.
+    """
+    stage = Stage.objects.select_for_update(no_key=True).get(pk=stage.pk)
+    checked = _checked_options(stage.kind, options)
+    if stage.options != checked:
+        before, stage.options = stage.options, checked
+        stage.save(update_fields=["options"])
+        events.record(
+            actor=by, verb="stage.options", subject=stage, project_id=stage.project_id, before=before, after=checked
+        )
+    return stage
+
+
+def _checked_options(kind: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    read = read_options(kind, options)
+    return dict(options) if read is None else options_to_json(read)
 
 
 @transaction.atomic
@@ -330,19 +356,30 @@ def write_guidelines(*, project: Project, by: Person, markdown: str, stage: Stag
 
 @transaction.atomic
 def add_items_to_stage(*, stage: Stage, item_set: ItemSet, by: Person | None = None) -> int:
-    """Put the set's items at the end of the stage's queue, in its order; the number added.
+    """Put the set's items at the end of the stage's queue, in its order or in batches; the number added.
 
     An item that the stage already has, in whatever revision, is left as it is: nobody is asked twice.
     """
     # Ranks are given out one after another: two sets added at once would collide.
     stage = Stage.objects.select_for_update(no_key=True).get(pk=stage.pk)
     last = stage.stage_items.aggregate(last=Max("rank"))["last"]
-    with connection.cursor() as cursor:
-        # One statement inside the database: 20,000 rows through Python would cost most of an import's time.
-        cursor.execute(_ADD_ITEMS, [-1 if last is None else last, stage.overlap, stage.pk, item_set.pk, stage.pk])
-        added: int = cursor.rowcount
+    last = -1 if last is None else last
+    detail: dict[str, Any] = {}
+    if mixes_domains(stage):
+        added, detail = add_in_batches(stage=stage, item_set=item_set, last_rank=last)
+    else:
+        with connection.cursor() as cursor:
+            # One statement inside the database: 20,000 rows through Python would cost most of an import's time.
+            cursor.execute(_ADD_ITEMS, [last, stage.overlap, stage.pk, item_set.pk, stage.pk])
+            added = cursor.rowcount
     events.record(
-        actor=by, verb="stage.items_added", subject=stage, project_id=stage.project_id, item_set=item_set.pk, n=added
+        actor=by,
+        verb="stage.items_added",
+        subject=stage,
+        project_id=stage.project_id,
+        item_set=item_set.pk,
+        n=added,
+        **detail,
     )
     return added
 

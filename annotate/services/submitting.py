@@ -19,9 +19,11 @@ from annotate import claim_sql, events
 from annotate.answers import FieldSpec, JsonValue, fields_for_item, fields_from_json, validate_answer
 from annotate.exceptions import AnswerBelongsElsewhere, AssignmentNotOpen, StageNotOpen, StaleDraft
 from annotate.models import Annotation, Assignment, Person, Stage, StageItem, StageVersion
+from annotate.rewriting import check_rewriting, claim_of
 from annotate.services import assigning
 from annotate.services.assigning import NothingLeft
-from annotate.services.counting import PersonCounts
+from annotate.services.counting import GONE, PersonCounts
+from annotate.stage_options import rewrite_options
 from annotate.statements import one_row
 
 Answer: TypeAlias = Mapping[str, JsonValue]
@@ -232,7 +234,7 @@ def _store(
     if rows.filter(state=Assignment.State.LEASED).update(**ending):
         place.update(active=F("active") - 1, done=F("done") + 1, due_at=Now())
     elif rows.filter(state=Assignment.State.EXPIRED).update(**ending):
-        free = place.exclude(state=StageItem.State.WITHDRAWN).filter(active__lt=F("wanted") - F("done"))
+        free = place.exclude(state__in=GONE).filter(active__lt=F("wanted") - F("done"))
         if free.update(done=F("done") + 1, due_at=Now()):
             assigning.hold_slot(assignment=assignment)
         else:
@@ -326,7 +328,13 @@ def _validated(assignment: Assignment, answer: Answer, stage_version: StageVersi
     """The answer, checked against the form its author saw, which need not be the newest one."""
     if stage_version.stage_id != assignment.stage_id:
         raise AnswerBelongsElsewhere
-    return validate_answer(fields_asked(assignment, stage_version), answer)
+    fields = fields_asked(assignment, stage_version)
+    validated = validate_answer(fields, answer)
+    if assignment.stage.kind == Stage.Kind.REWRITE:
+        options = rewrite_options(assignment.stage.options)
+        content = assignment.stage_item.revision.content
+        check_rewriting(fields, validated, claim_of(content, stage_version.shown_keys, options))
+    return validated
 
 
 def fields_asked(assignment: Assignment, stage_version: StageVersion) -> tuple[FieldSpec, ...]:

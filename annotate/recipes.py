@@ -1,0 +1,113 @@
+"""Recipes for new items: what is offered for a kind of stage, how one reads in words, and whether it can work. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from annotate.answers import FieldSpec
+from annotate.exceptions import RecipeInvalid
+from annotate.feeding import Recipe
+
+QUESTION = "question"
+PAIR_PARTS = ("question", "answer")
+# Fields that an author's answer to a question can be the gold label of.
+_ANSWERED = frozenset({"text", "long_text", "number", "date", "list"})
+_CHOSEN = frozenset({"choice"})
+
+
+def offered(fields: Sequence[FieldSpec], target: Sequence[FieldSpec], kept: Sequence[str]) -> dict[str, Any] | None:
+    """The usual recipe for a form with questions in it; None where it has none, so that the item itself goes on.
+
+    kept: content keys that the new items take over. The question that was written becomes "question"; where the target
+    asks for what the author has said too, that is its gold label.
+    """
+    pairs = next((field for field in fields if field.type == "qa_pairs"), None)
+    question = next((field for field in fields if field.type == "question"), None)
+    taken = [[key, f"item.{key}"] for key in dict.fromkeys(kept) if key != QUESTION]
+    if pairs is not None:
+        gold = [[field.name, "each.answer"] for field in target if field.decides and field.type in _ANSWERED][:1]
+        return {"each": pairs.name, "content": [[QUESTION, "each.question"], *taken], "gold": gold}
+    if question is not None:
+        asked = {field.name: field.type for field in fields}
+        alike = [field.name for field in target if field.decides and asked.get(field.name) == field.type]
+        gold = [[name, f"answer.{name}"] for name in alike]
+        return {"content": [[QUESTION, f"answer.{question.name}"], *taken], "gold": gold}
+    return None
+
+
+def in_words(recipe: Recipe, fields: Iterable[FieldSpec]) -> str:
+    """One sentence for whoever runs the study."""
+    captions = {field.name: field.caption for field in fields}
+    only = "".join(
+        f", if “{captions.get(field, field)}” is {' or '.join(sorted(values))}" for field, values in recipe.when
+    )
+    if not recipe.makes_items:
+        return f"The item itself goes on{only}."
+    of = f"Each entry of “{captions.get(recipe.each, recipe.each)}”" if recipe.each else "Each answer"
+    content = _listed(f"{name} from {_place(place, captions)}" for name, place in recipe.content)
+    gold = _listed(f"{name} from {_place(place, captions)}" for name, place in recipe.gold)
+    strata = _listed(f"{name} from {_place(place, captions)}" for name, place in recipe.strata)
+    sentences = [f"{of} becomes a new item{only}: {content}."]
+    if gold:
+        sentences.append(f"The author's gold label: {gold}.")
+    if strata:
+        sentences.append(f"Strata: {strata}.")
+    return " ".join(sentences)
+
+
+def check_recipe(
+    recipe: Recipe,
+    *,
+    fields: Sequence[FieldSpec],
+    target: Sequence[FieldSpec],
+    target_keys: Sequence[str],
+    content_keys: Iterable[str] | None,
+) -> None:
+    """Raise RecipeInvalid, naming what is at fault, for a recipe that could never make what the target asks for.
+
+    fields: of the stage whose answers are used. target, target_keys: what the other stage asks and shows.
+    content_keys: those that the items have; None where nobody can know yet.
+    """
+    asked = {field.name: field for field in fields}
+    if recipe.each and (recipe.each not in asked or asked[recipe.each].type != "qa_pairs"):
+        raise RecipeInvalid(f"“{recipe.each}” is no field of questions with answers in this stage.")
+    for field, values in recipe.when:
+        if field not in asked:
+            raise RecipeInvalid(f"A condition names the field {field!r}, which this stage does not ask.")
+        options = {option.value for option in asked[field].options}
+        if asked[field].type not in _CHOSEN:
+            raise RecipeInvalid(f"A condition names {field!r}, and only one choice can be a condition.")
+        if unknown := sorted(values - options):
+            raise RecipeInvalid(f"A condition names {unknown[0]!r}, which is no option of {field!r}.")
+    known = None if content_keys is None else set(content_keys)
+    for part in ("content", "gold", "strata"):
+        for name, place in getattr(recipe, part):
+            _check_place(place, asked, known)
+            if part == "gold" and name not in {field.name for field in target}:
+                raise RecipeInvalid(f"The gold label {name!r} is of no field that the next stage asks.")
+    made = [name for name, _ in recipe.content]
+    if recipe.makes_items and target_keys and not set(made) & set(target_keys):
+        shows = f"The next stage shows {_listed(target_keys)}"
+        raise RecipeInvalid(f"{shows}, and the new items would have {_listed(made)}: nothing to see.")
+
+
+def _check_place(place: str, asked: dict[str, FieldSpec], known: set[str] | None) -> None:
+    source, _, key = place.partition(".")
+    if source == "answer" and key not in asked:
+        raise RecipeInvalid(f"{place!r}: this stage does not ask {key!r}.")
+    if source == "each" and key not in PAIR_PARTS:
+        raise RecipeInvalid(f"{place!r}: a pair has a question and an answer, no {key!r}.")
+    if source == "item" and known is not None and key not in known:
+        raise RecipeInvalid(f"{place!r}: no item has content called {key!r}.")
+
+
+def _place(place: str, captions: dict[str, str]) -> str:
+    source, _, key = place.partition(".")
+    if source == "answer":
+        return f"“{captions.get(key, key)}”"
+    return f"its {key}" if source == "each" else f"the item's {key}"
+
+
+def _listed(words: Iterable[str]) -> str:
+    return ", ".join(words)
