@@ -284,7 +284,8 @@ def import_file(
         raise ImportRefused(job.error, job.report.get("problems", []))
     if meant.answers is not None:
         # Whoever imports by command may have no worker, and looks at the votes next.
-        resolve_due()
+        while resolve_due():
+            pass
     return job
 
 
