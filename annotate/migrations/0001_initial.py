@@ -1564,6 +1564,10 @@ class Migration(migrations.Migration):
             model_name="itemset",
             constraint=models.UniqueConstraint(fields=("project", "name"), name="item_set_name_once"),
         ),
+        migrations.AddIndex(
+            model_name="item",
+            index=models.Index(fields=["project", "id"], name="item_by_project"),
+        ),
         migrations.AddConstraint(
             model_name="item",
             constraint=models.UniqueConstraint(fields=("project", "external_id"), name="item_external_id_once"),

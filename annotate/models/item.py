@@ -45,6 +45,8 @@ class Item(models.Model):
             ),
             models.CheckConstraint(condition=~Q(external_id=""), name="item_external_id_given"),
         ]
+        # The list of items, page after page by key, beside the items of every other project.
+        indexes = [models.Index(fields=["project", "id"], name="item_by_project")]
 
     def __str__(self) -> str:
         return self.external_id

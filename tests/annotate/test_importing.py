@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
+from django.db.models import QuerySet
 
 from annotate.exceptions import ImportRefused, WorkNotPossible
 from annotate.models import (
@@ -28,7 +30,7 @@ from annotate.models import (
     StageItem,
     StoredFile,
 )
-from annotate.services import importing
+from annotate.services import importing, item_list
 from annotate.services.assigning import claim_next
 from annotate.services.importing.preview import preview_of
 from annotate.sources.detect import Detected
@@ -123,6 +125,22 @@ def test_a_file_becomes_items_with_gold_a_set_and_places_in_the_stage(stage):
 def test_imported_items_can_be_claimed_at_once(stage):
     run(stage, claims(3))
     assert claim_next(stage=stage, person=make_member(stage.project)).stage_item.stage == stage
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite plans without figures")
+def test_the_item_list_reads_one_page_of_items_right_after_a_large_import(stage):
+    # Without figures about the new items, PostgreSQL read and sorted all of them for the first fifty.
+    run(stage, claims(1_500))
+    with connection.cursor() as cursor:
+        items = item_list.items_of(project=stage.project).filter(pk__gt=0).order_by("pk").values("pk")[:51]
+        cursor.execute(*_explained(items))
+        plan = "\n".join(line for (line,) in cursor.fetchall())
+    assert not {"Sort", "Seq Scan"} & set(re.findall("Sort|Seq Scan", plan)), plan
+
+
+def _explained(rows: QuerySet[Any, Any]) -> tuple[str, tuple[Any, ...]]:
+    query, parameters = rows.query.sql_with_params()
+    return f"EXPLAIN {query}", parameters
 
 
 def test_without_a_stage_items_wait_in_their_set(stage):

@@ -54,6 +54,8 @@ STATE = BackgroundWork.State
 # Progress is told in kilobytes of the file: a column of 32 bits holds those of any file.
 KB = 1_000
 SECONDS_BETWEEN_BEATS = 1.0
+# From so many on, the database plans badly with what it knows of before.
+MANY_ITEMS = 1_000
 
 
 def draft_import(
@@ -317,6 +319,8 @@ def _import(job: ImportJob, reader: DraftReader) -> None:
             held.stage = job.stage
             held.save(update_fields=["report", "item_set", "n_done", "stage"])
             end_work(held)
+    if written.imported >= MANY_ITEMS:
+        storing.renew_planner_figures()
 
 
 def _rehearsed(job: ImportJob) -> dict[str, Any]:

@@ -94,6 +94,19 @@ def write(job: ImportJob, *, new_revisions: bool, by: Person | None) -> Written:
     return written
 
 
+def renew_planner_figures() -> None:
+    """Tell PostgreSQL how large the tables have become: until then it plans as if the new items were not there.
+
+    It does so by itself a minute later, and until then the first page of the item list read every item.
+    """
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("ANALYZE annotate_item")
+            # Without the content, which is long: nothing is looked up by it.
+            cursor.execute("ANALYZE annotate_itemrevision (item_id, number, is_current, content_hash)")
+            cursor.execute("ANALYZE annotate_stageitem")
+
+
 def _move_unanswered(project: int) -> tuple[int, int]:
     """Stage items of revised items: those nobody holds or answered move to the new revision, the others stay."""
     outdated = StageItem.objects.filter(
