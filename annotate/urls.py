@@ -6,6 +6,7 @@ from annotate.views import (
     exporting,
     files,
     health,
+    following,
     home,
     importing,
     items,
@@ -43,6 +44,7 @@ urlpatterns: list[URLPattern] = [
     path("p/<slug:slug>/people/codes/", people.people_codes, name="people-codes"),
     path("p/<slug:slug>/people/invite/", people.people_invite, name="people-invite"),
     path(
+    path("p/<slug:slug>/people/groups/", people.people_groups, name="people-groups"),
         "p/<slug:slug>/people/invite/<int:invite_id>/revoke/", people.people_invite_revoke, name="people-invite-revoke"
     ),
     path("p/<slug:slug>/people/exclusions/<int:exclusion_id>/lift/", people.exclusion_lift, name="exclusion-lift"),
@@ -59,6 +61,15 @@ urlpatterns: list[URLPattern] = [
     path("p/<slug:slug>/stages/<slug:stage_slug>/items/", stage.stage_items, name="stage-items"),
     # Exports, and archives that become projects
     path("p/<slug:slug>/export/answers.csv", files.export_answers, name="export-answers"),
+    path("p/<slug:slug>/stages/<slug:stage_slug>/options/", following.stage_options, name="stage-options"),
+    path("p/<slug:slug>/stages/<slug:stage_slug>/feeds/", following.stage_feeds, name="stage-feeds"),
+    path(
+        "p/<slug:slug>/stages/<slug:stage_slug>/feeds/<int:feed_id>/end/",
+        following.stage_feed_end,
+        name="stage-feed-end",
+    ),
+    path("p/<slug:slug>/stages/<slug:stage_slug>/cross-check/", following.stage_cross_check, name="stage-cross-check"),
+    path("p/<slug:slug>/audits/new/", audit.audit_new, name="audit-new"),
     path("p/<slug:slug>/exports/", exporting.exports, name="exports"),
     path("p/<slug:slug>/exports/<int:export_id>/step/", exporting.export_step, name="export-step"),
     path("p/<slug:slug>/exports/<int:export_id>/file/", exporting.export_file, name="export-file"),

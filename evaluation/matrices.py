@@ -373,7 +373,7 @@ def read_models(*, runs: Sequence[Run], item_set: ItemSet, units: Units, field: 
 
 def compare(*, units: Units, people: People, runs: Sequence[ModelRun], scores: Scores, spec: FieldSpec) -> Comparison:
     """The arrays that all figures are made of; nothing in them knows a row of the database."""
-    declared = _declared_keys(spec)
+    declared = declared_keys(spec)
     is_numeric = spec.type in NUMERIC_FIELD_TYPES
     codes = _label_codes(declared, people, runs, is_numeric=is_numeric)
     level = level_of(spec)
@@ -407,7 +407,7 @@ def level_of(spec: FieldSpec) -> str:
     return "ordinal" if spec.type == "choice" and spec.is_ordered else "nominal"
 
 
-def _declared_keys(spec: FieldSpec) -> list[str]:
+def declared_keys(spec: FieldSpec) -> list[str]:
     """The keys that an answer can have, in the order of the scale; none where anything can be an answer."""
     if spec.type == "scale":
         return [str(point) for point in points_of(spec)]

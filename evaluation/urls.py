@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from evaluation.views import agreement, endpoints, log_importing, metrics, reports, runs, side_by_side
+from evaluation.views import agreement, cross_checks, endpoints, log_importing, metrics, reports, runs, side_by_side
 
 urlpatterns: list[URLPattern] = [
     # Runs and endpoints
@@ -42,4 +42,15 @@ urlpatterns: list[URLPattern] = [
     path("p/<slug:slug>/agreement/", agreement.agreement_now, name="agreement-now"),
     # The installation itself
     path("metrics", metrics.metrics, name="metrics"),
+    # What a cross-check came to
+    path(
+        "p/<slug:slug>/stages/<slug:stage_slug>/cross-check/agreement/",
+        cross_checks.cross_check_agreement,
+        name="cross-check-agreement",
+    ),
+    path(
+        "p/<slug:slug>/stages/<slug:stage_slug>/cross-check/matrix.csv",
+        cross_checks.cross_check_matrix,
+        name="cross-check-matrix",
+    ),
 ]

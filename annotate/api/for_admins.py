@@ -8,7 +8,7 @@ from rest_framework import serializers
 
 from annotate.api.inputs import Input, input_of
 from annotate.import_forms import UploadForm
-from annotate.models import ImportJob
+from annotate.models import Feed, ImportJob
 from annotate.project_forms import (
     MAX_FIELDS,
     AddItemsForm,
@@ -18,9 +18,13 @@ from annotate.project_forms import (
     ProjectForm,
     StageVersionForm,
 )
+from annotate.services.cross_checking import MAX_DRAWN
 from annotate.services.importing import REPEATS
 from annotate.sources.answered import NEW_TYPES
 from annotate.sources.mapping import KINDS
+from annotate.stage_forms import MAX_SEED
+
+OPTIONS_HELP = "What only stages of this kind have, as docs/domain.md lists it; what is left out has its default."
 
 ProjectInput = input_of(ProjectForm, "ProjectInput")
 NewProjectInput = input_of(NewProjectForm, "NewProjectInput")
@@ -53,8 +57,49 @@ NewStageInput = input_of(
     guidelines=serializers.CharField(
         default="", allow_blank=True, max_length=200_000, help_text="Markdown; empty: those of the project."
     ),
+    options=serializers.DictField(default=dict, help_text=OPTIONS_HELP),
 )
 AddItemsInput = input_of(AddItemsForm, "AddItemsInput")
+
+
+class StageOptionsInput(Input):
+    options = serializers.DictField(help_text=OPTIONS_HELP)
+
+
+class FeedInput(Input):
+    source = serializers.SlugField(max_length=80, help_text="The stage whose answers go on.")
+    target = serializers.SlugField(max_length=80, help_text="Where they go.")
+    rule = serializers.ChoiceField(choices=Feed.Rule.values, default=Feed.Rule.EVERY)
+    recipe = serializers.DictField(
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="How a new item is made of an answer; empty: the item itself goes on; left out: what is usual for "
+        "two such stages.",
+    )
+
+
+class CrossCheckInput(Input):
+    n = serializers.IntegerField(min_value=1, max_value=MAX_DRAWN, help_text="Items of each group.")
+    seed = serializers.IntegerField(
+        required=False, allow_null=True, default=None, min_value=0, max_value=MAX_SEED, help_text="Or the stage's own."
+    )
+    written_in = serializers.SlugField(
+        required=False, default="", allow_blank=True, max_length=80, help_text="Only what was written in this stage."
+    )
+
+
+class DrawnOfGroup(serializers.Serializer):
+    group = serializers.CharField(help_text="Whose members wrote them.")
+    n_population = serializers.IntegerField()
+    n_drawn = serializers.IntegerField()
+    n_short = serializers.IntegerField(help_text="How many fewer than asked for: the group was taken whole.")
+    item_set = serializers.IntegerField(source="item_set.pk", allow_null=True, default=None)
+
+
+class CrossCheckDrawn(serializers.Serializer):
+    seed = serializers.IntegerField()
+    groups = DrawnOfGroup(many=True)
 
 
 class StageStepInput(Input):

@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 from annotate.api.inputs import Input
 from annotate.api.paging import PageQuery
-from annotate.models import BackgroundWork, Gold, Resolution, Stage
+from annotate.models import BackgroundWork, Feed, Gold, Resolution, Stage
 from annotate.services.item_list import FILTERS
 
 PAIRS = "Pairs [key, value], in order."
@@ -163,8 +163,20 @@ class StageInProject(serializers.Serializer):
     is_closed_book = serializers.BooleanField()
     time_limit_seconds = serializers.IntegerField(allow_null=True)
     permitted_sources = serializers.CharField()
+    is_cross_group = serializers.BooleanField()
+    options = serializers.DictField(help_text="What only stages of this kind have.")
     form = Form()
     counts = Counts()
+
+
+class FeedOfStages(serializers.Serializer):
+    """Where the answers of a stage go. An empty recipe passes the item itself on."""
+
+    id = serializers.IntegerField()
+    source = serializers.CharField(source="source.slug")
+    target = serializers.CharField(source="target.slug")
+    rule = serializers.ChoiceField(choices=Feed.Rule.values)
+    recipe = serializers.DictField()
 
 
 class ResolutionOfItem(serializers.Serializer):

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from django.db.models import QuerySet
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
+from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -14,10 +16,11 @@ from annotate.api import for_admins, for_readers
 from annotate.api.base import ApiView
 from annotate.api.inputs import checked, filled
 from annotate.api.paging import PageQuery, page_of
-from annotate.models import ApiToken, Resolution, Stage, StageVersion
+from annotate.models import ApiToken, Feed, Resolution, Stage, StageVersion
 from annotate.project_forms import AddItemsForm, NewStageForm, StageVersionForm
-from annotate.services import projects
+from annotate.services import feeds, projects
 from annotate.services.counting import stage_counts
+from annotate.services.cross_checking import draw_cross_check
 from annotate.views.doors import project_read_by, project_run_by
 
 READ, RUN = ApiToken.Scope.READ, ApiToken.Scope.RUN
@@ -45,6 +48,7 @@ class Stages(ApiView):
             by=self.person,
             fields=sent["fields"],
             guidelines=sent["guidelines"],
+            options=sent["options"],
             **checked(filled(NewStageForm, sent, project=project)),
             **checked(filled(StageVersionForm, sent)),
         )
@@ -68,6 +72,66 @@ class StageState(ApiView):
         stage = _stage_run(self, slug, stage_slug)
         stage = STEPS[self.sent(for_admins.StageStepInput)["step"]](stage=stage, by=self.person)
         return Response(_told([stage])[0])
+
+
+class StageOptions(ApiView):
+    scopes = {"POST": RUN}
+
+    @extend_schema(request=for_admins.StageOptionsInput, responses=for_readers.StageInProject)
+    def post(self, request: Request, slug: str, stage_slug: str) -> Response:
+        """Say anew what only stages of this kind have; what people were shown so far stays as they saw it."""
+        stage = _stage_run(self, slug, stage_slug)
+        sent = self.sent(for_admins.StageOptionsInput)
+        return Response(_told([projects.change_options(stage=stage, by=self.person, options=sent["options"])])[0])
+
+
+class StageCrossCheck(ApiView):
+    scopes = {"POST": RUN}
+
+    @extend_schema(request=for_admins.CrossCheckInput, responses={201: for_admins.CrossCheckDrawn})
+    def post(self, request: Request, slug: str, stage_slug: str) -> Response:
+        """Draw n items that each group wrote, and put them into the stage; a group that wrote fewer is taken whole."""
+        stage = _stage_run(self, slug, stage_slug)
+        sent = self.sent(for_admins.CrossCheckInput)
+        written_in = None
+        if sent["written_in"]:
+            written_in = _named(stage.project.stages.all(), "written_in", sent["written_in"])
+        seed = stage.seed if sent["seed"] is None else sent["seed"]
+        made = draw_cross_check(stage=stage, by=self.person, n=sent["n"], seed=seed, written_in=written_in)
+        return Response(for_admins.CrossCheckDrawn(made).data, status=201)
+
+
+class Feeds(ApiView):
+    scopes = {"GET": READ, "POST": RUN}
+
+    @extend_schema(parameters=[PageQuery], responses=page_of(for_readers.FeedOfStages))
+    def get(self, request: Request, slug: str) -> Response:
+        """Where the answers of the stages go."""
+        project = project_read_by(self.person, slug)
+        rows = Feed.objects.visible_to(self.person).filter(source__project=project)
+        return self.page(rows.select_related("source", "target"), for_readers.FeedOfStages)
+
+    @extend_schema(request=for_admins.FeedInput, responses={201: for_readers.FeedOfStages})
+    def post(self, request: Request, slug: str) -> Response:
+        """Let the answers of one stage go on to another; a feed between the two is changed."""
+        project = project_run_by(self.person, slug)
+        sent = self.sent(for_admins.FeedInput)
+        source = _named(project.stages.all(), "source", sent["source"])
+        target = _named(project.stages.all(), "target", sent["target"])
+        recipe = feeds.offered_recipe(source, target) if sent["recipe"] is None else sent["recipe"]
+        feed = feeds.set_feed(source=source, target=target, by=self.person, rule=sent["rule"], recipe=recipe)
+        return Response(for_readers.FeedOfStages(feed).data, status=201)
+
+
+class FeedInFull(ApiView):
+    scopes = {"DELETE": RUN}
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, slug: str, feed_id: int) -> Response:
+        """End it. What came of earlier answers stays."""
+        rows = Feed.objects.run_by(self.person).filter(source__project__slug=slug).select_related("source", "target")
+        feeds.end_feed(feed=get_object_or_404(rows, pk=feed_id), by=self.person)
+        return Response(status=204)
 
 
 class StageItems(ApiView):
@@ -105,6 +169,14 @@ def _stage_read(view: ApiView, slug: str, stage_slug: str) -> Stage:
 def _stage_run(view: ApiView, slug: str, stage_slug: str) -> Stage:
     stages = Stage.objects.run_by(view.person).select_related("project")
     stage: Stage = get_object_or_404(stages, project__slug=slug, slug=stage_slug)
+    return stage
+
+
+def _named(stages: QuerySet[Stage], part: str, slug: str) -> Stage:
+    """A stage that a request names. Raises ValidationError at that part of it."""
+    stage = stages.filter(slug=slug).first()
+    if stage is None:
+        raise ValidationError({part: f"This project has no stage {slug!r}."})
     return stage
 
 

@@ -28,6 +28,18 @@ urlpatterns: list[URLPattern] = [
     path("projects/<slug:slug>/stages/<slug:stage_slug>/state/", stages.StageState.as_view(), name="api-stage-state"),
     path("projects/<slug:slug>/stages/<slug:stage_slug>/items/", stages.StageItems.as_view(), name="api-stage-items"),
     path(
+        "projects/<slug:slug>/stages/<slug:stage_slug>/options/",
+        stages.StageOptions.as_view(),
+        name="api-stage-options",
+    ),
+    path(
+        "projects/<slug:slug>/stages/<slug:stage_slug>/cross-check/",
+        stages.StageCrossCheck.as_view(),
+        name="api-stage-cross-check",
+    ),
+    path("projects/<slug:slug>/feeds/", stages.Feeds.as_view(), name="api-feeds"),
+    path("projects/<slug:slug>/feeds/<int:feed_id>/", stages.FeedInFull.as_view(), name="api-feed"),
+    path(
         "projects/<slug:slug>/stages/<slug:stage_slug>/resolutions/",
         stages.Resolutions.as_view(),
         name="api-resolutions",

@@ -15,8 +15,9 @@ from django.views.decorators.http import require_POST, require_safe
 from annotate.exceptions import GoldpanelError
 from annotate.models import Exclusion, Invite, Membership, Participation, Project
 from annotate.project_forms import CodesForm, ExcludeForm, InviteForm
-from annotate.services import excluding, people, projects
+from annotate.services import excluding, grouping, people, projects
 from annotate.services.member_list import members, page_of_members
+from annotate.stage_forms import GroupsForm
 from annotate.views.doors import PersonRequest, project_run_by, signed_in
 from annotate.views.navigation import project_page
 from annotate.views.paging import row_before
@@ -46,6 +47,23 @@ def people_codes(request: PersonRequest, slug: str) -> HttpResponse:
         for _ in range(asked["n_codes"])
     ]
     return _people_page(request, project, new_codes=[(person.pseudonym, code) for person, code in made])
+
+
+@require_POST
+@signed_in
+def people_groups(request: PersonRequest, slug: str) -> HttpResponse:
+    """Deal those without a group into A and B."""
+    project = project_run_by(request.user, slug)
+    form = GroupsForm(request.POST)
+    if not form.is_valid():
+        return _people_page(request, project, status=422, groups_form=form)
+    got = grouping.deal_groups(project=project, by=request.user, **form.cleaned_data)
+    if any(got.values()):
+        dealt = ", ".join(f"{n:,} to group {group}" for group, n in got.items())
+        messages.success(request, f"Dealt by seed {form.cleaned_data['seed']}: {dealt}.")
+    else:
+        messages.success(request, "Everybody has a group already.")
+    return redirect("people", slug)
 
 
 @require_POST
@@ -148,6 +166,8 @@ def _people_page(request: PersonRequest, project: Project, *, status: int = 200,
         "next_url": f"{reverse('people', args=[project.slug])}?after={rows[-1].pk}" if has_more else "",
         "codes_form": CodesForm(),
         "invite_form": InviteForm(),
+        "groups_form": GroupsForm(),
+        "group_sizes": grouping.group_sizes(project),
         "invites": Invite.objects.filter(
             project=project, revoked_at__isnull=True, expires_at__gt=timezone.now()
         ).order_by("-pk")[:50],

@@ -28,6 +28,7 @@ from annotate.services.stage_form import content_keys, guidelines_of, preview_of
 from annotate.stage_kinds import KINDS, adjudication_fields
 from annotate.views.doors import PersonRequest, project_read_by, project_run_by, signed_in
 from annotate.views.navigation import project_page
+from annotate.views.stage_parts import stage_parts
 
 STEPS = {"open": projects.open_stage, "pause": projects.pause_stage, "close": projects.close_stage}
 DONE = {
@@ -37,7 +38,7 @@ DONE = {
 }
 
 
-def _stage_run_by(request: PersonRequest, slug: str, stage_slug: str) -> tuple[Project, Stage]:
+def stage_run_by(request: PersonRequest, slug: str, stage_slug: str) -> tuple[Project, Stage]:
     project = project_run_by(request.user, slug)
     return project, get_object_or_404(Stage.objects.run_by(request.user), project=project, slug=stage_slug)
 
@@ -111,16 +112,16 @@ def stage(request: PersonRequest, slug: str, stage_slug: str) -> HttpResponse:
         project = project_read_by(request.user, slug)
         row = get_object_or_404(Stage.objects.visible_to(request.user), project=project, slug=stage_slug)
         may_run = Stage.objects.run_by(request.user).filter(pk=row.pk).exists()
-        return _stage_page(request, project, row) if may_run else _description(request, project, row)
-    project, row = _stage_run_by(request, slug, stage_slug)
+        return stage_page(request, project, row) if may_run else _description(request, project, row)
+    project, row = stage_run_by(request, slug, stage_slug)
     form = StageForm(request.POST, project=project)
     if not form.is_valid():
-        return _stage_page(request, project, row, status=422, form=form)
+        return stage_page(request, project, row, status=422, form=form)
     try:
         projects.change_stage(stage=row, by=request.user, **form.cleaned_data)
     except StageNotReady as refusal:
         form.add_error("adjudicated_in", str(refusal))
-        return _stage_page(request, project, row, status=422, form=form)
+        return stage_page(request, project, row, status=422, form=form)
     messages.success(request, "Saved.")
     return redirect("stage", slug, stage_slug)
 
@@ -129,10 +130,10 @@ def stage(request: PersonRequest, slug: str, stage_slug: str) -> HttpResponse:
 @signed_in
 def stage_form(request: PersonRequest, slug: str, stage_slug: str) -> HttpResponse:
     """Change what is asked and shown."""
-    project, row = _stage_run_by(request, slug, stage_slug)
+    project, row = stage_run_by(request, slug, stage_slug)
     version, fields = _bound_form(request, row)
     if not (version.is_valid() and fields.is_valid()):
-        return _stage_page(request, project, row, status=422, version_form=version, field_forms=fields)
+        return stage_page(request, project, row, status=422, version_form=version, field_forms=fields)
     try:
         saved = projects.change_form(
             stage=row,
@@ -143,10 +144,10 @@ def stage_form(request: PersonRequest, slug: str, stage_slug: str) -> HttpRespon
         )
     except FieldSpecInvalid as problem:
         version.add_error(None, str(problem))
-        return _stage_page(request, project, row, status=422, version_form=version, field_forms=fields)
+        return stage_page(request, project, row, status=422, version_form=version, field_forms=fields)
     except StageFormFrozen as problem:
         version.add_error(None, f"{problem} Answers given so far stay with version {row.versions.count()}.")
-        return _stage_page(
+        return stage_page(
             request, project, row, status=409, version_form=version, field_forms=fields, offer_version=True
         )
     messages.success(request, f"Saved as version {saved.number} of the form.")
@@ -157,7 +158,7 @@ def stage_form(request: PersonRequest, slug: str, stage_slug: str) -> HttpRespon
 @signed_in
 def stage_preview(request: PersonRequest, slug: str, stage_slug: str) -> HttpResponse:
     """The first item as people would see it with the form as it stands on the page, saved or not."""
-    project, row = _stage_run_by(request, slug, stage_slug)
+    project, row = stage_run_by(request, slug, stage_slug)
     version, fields = _bound_form(request, row)
     context: dict[str, Any] = {"project": project, "stage": row}
     if version.is_valid() and fields.is_valid():
@@ -171,10 +172,10 @@ def stage_preview(request: PersonRequest, slug: str, stage_slug: str) -> HttpRes
 @require_POST
 @signed_in
 def stage_guidelines(request: PersonRequest, slug: str, stage_slug: str) -> HttpResponse:
-    project, row = _stage_run_by(request, slug, stage_slug)
+    project, row = stage_run_by(request, slug, stage_slug)
     form = GuidelinesForm(request.POST)
     if not form.is_valid():
-        return _stage_page(request, project, row, status=422, guidelines_form=form)
+        return stage_page(request, project, row, status=422, guidelines_form=form)
     version = projects.write_guidelines(project=project, stage=row, by=request.user, **form.cleaned_data)
     messages.success(request, f"These are version {version.number} of the guidelines.")
     return redirect("stage", slug, stage_slug)
@@ -183,10 +184,10 @@ def stage_guidelines(request: PersonRequest, slug: str, stage_slug: str) -> Http
 @require_POST
 @signed_in
 def stage_items(request: PersonRequest, slug: str, stage_slug: str) -> HttpResponse:
-    project, row = _stage_run_by(request, slug, stage_slug)
+    project, row = stage_run_by(request, slug, stage_slug)
     form = AddItemsForm(request.POST, project=project)
     if not form.is_valid():
-        return _stage_page(request, project, row, status=422, items_form=form)
+        return stage_page(request, project, row, status=422, items_form=form)
     added = projects.add_items_to_stage(stage=row, item_set=form.cleaned_data["item_set"], by=request.user)
     messages.success(request, f"{added:,} items added." if added else "The stage had all of these items already.")
     return redirect("stage", slug, stage_slug)
@@ -195,7 +196,7 @@ def stage_items(request: PersonRequest, slug: str, stage_slug: str) -> HttpRespo
 @require_POST
 @signed_in
 def stage_state(request: PersonRequest, slug: str, stage_slug: str) -> HttpResponse:
-    _, row = _stage_run_by(request, slug, stage_slug)
+    _, row = stage_run_by(request, slug, stage_slug)
     step = request.POST.get("step", "")
     if step in STEPS:
         try:
@@ -231,7 +232,7 @@ def _description(request: PersonRequest, project: Project, stage: Stage) -> Http
     return render(request, "annotate/stage_read.html", context)
 
 
-def _stage_page(
+def stage_page(
     request: PersonRequest, project: Project, stage: Stage, *, status: int = 200, **bound: Any
 ) -> HttpResponse:
     """The editor with its forms as stored, except those given, which come back as they were sent."""
@@ -254,4 +255,5 @@ def _stage_page(
         "items_form": AddItemsForm(project=project),
         "preview": preview_of(stage, version.fields, version.shown_keys, version.instruction),
     }
+    context |= stage_parts(stage, version)
     return render(request, "annotate/stage.html", context | bound, status=status)

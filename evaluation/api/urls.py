@@ -3,7 +3,7 @@
 from django.urls import URLPattern, path, register_converter
 from django.urls.converters import StringConverter
 
-from evaluation.api import endpoints, reports, runs
+from evaluation.api import cross_checks, endpoints, reports, runs
 
 
 class FileName(StringConverter):
@@ -30,5 +30,10 @@ urlpatterns: list[URLPattern] = [
         "projects/<slug:slug>/reports/<int:report_id>/files/<file_name:name>",
         reports.ReportFile.as_view(),
         name="api-report-file",
+    ),
+    path(
+        "projects/<slug:slug>/stages/<slug:stage_slug>/cross-check/agreement/",
+        cross_checks.CrossCheckAgreementOfStage.as_view(),
+        name="api-cross-check-agreement",
     ),
 ]

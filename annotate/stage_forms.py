@@ -1,0 +1,151 @@
+"""The shape of what only some stages have: their options, what follows from their answers, a draw for a cross-check."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+
+from annotate.models import Feed, Stage
+from annotate.project_forms import LinesField, PlainForm
+from annotate.services.cross_checking import MAX_DRAWN
+from annotate.stage_options import POPULAR_KEYS, AuthorOptions, RewriteOptions, read_options
+
+MAX_SEED = 2**53 - 1
+
+
+class PairsField(LinesField):
+    """Pairs, one a line, as one | other."""
+
+    def prepare_value(self, value: Any) -> Any:
+        return "\n".join(" | ".join(pair) for pair in value) if isinstance(value, list | tuple) else value
+
+    def clean(self, value: Any) -> list[Any]:
+        pairs = []
+        for line in super().clean(value):
+            first, bar, second = line.partition("|")
+            if not bar or not first.strip() or not second.strip():
+                raise ValidationError(f"Write {line!r} as what the source says | value of the label.")
+            pairs.append([first.strip(), second.strip()])
+        return pairs
+
+
+class OptionsForm(PlainForm):
+    """Of one kind of stage. Field by field as annotate/stage_options.py has them; empty means the default."""
+
+    def options(self) -> dict[str, Any]:
+        """As a stage stores them; for a valid form only."""
+        return {name: value for name, value in self.cleaned_data.items() if value not in (None, "", [])}
+
+
+class RewriteOptionsForm(OptionsForm):
+    claim_key = forms.CharField(
+        required=False,
+        max_length=200,
+        label="The claim stands under",
+        help_text="A content key. Empty: the first that is shown. A question that repeats the claim is refused.",
+    )
+    source_label_key = forms.CharField(
+        required=False,
+        max_length=200,
+        label="Show what the source says of it",
+        help_text="The content key of the source's own label, such as verdict. Empty: writers do not see it.",
+    )
+    source_labels = PairsField(
+        required=False,
+        label="In the words of your labels",
+        help_text="One a line: what the source says | value of your label, such as SUPPORTS | yes.",
+    )
+
+
+class AuthorOptionsForm(OptionsForm):
+    hidden_keys = LinesField(
+        required=False,
+        label="Rows that authors do not see",
+        help_text=f"Keys of tables, one a line: what everybody asks about, such as {', '.join(POPULAR_KEYS[:3])}. "
+        "Whoever answers the questions sees the whole table.",
+    )
+    hidden_sections = LinesField(
+        required=False, label="Sections that authors do not see", help_text="Headings, one a line, such as Olympics."
+    )
+    is_shuffled = forms.BooleanField(
+        required=False, label="Authors see sections and rows in an order of their own, which is stored"
+    )
+    domain = forms.CharField(
+        required=False,
+        max_length=200,
+        label="Batches mix",
+        help_text="A stratum, such as domain: items added from now on stand in the queue in batches that mix its "
+        "values. Empty: in the order of their set.",
+    )
+    n_domains = forms.IntegerField(required=False, min_value=1, max_value=100, initial=12, label="Domains of one batch")
+    per_domain = forms.IntegerField(
+        required=False, min_value=1, max_value=100, initial=3, label="Items of one domain in a batch, at most"
+    )
+
+
+OPTION_FORMS: dict[str, type[OptionsForm]] = {
+    RewriteOptions.kind: RewriteOptionsForm,
+    AuthorOptions.kind: AuthorOptionsForm,
+}
+
+
+def options_form(stage: Stage, data: Mapping[str, Any] | None = None) -> OptionsForm | None:
+    """The form for the options of a stage, as stored or as sent; None for a kind without any."""
+    form = OPTION_FORMS.get(stage.kind)
+    if form is None:
+        return None
+    options = read_options(stage.kind, stage.options)
+    stored = {name: getattr(options, name) for name in form.base_fields}
+    return form(
+        data, initial={name: list(value) if isinstance(value, tuple) else value for name, value in stored.items()}
+    )
+
+
+class FeedForm(PlainForm):
+    """Where the answers of a stage go, and what becomes of them there."""
+
+    target = forms.ModelChoiceField(queryset=Stage.objects.none(), label="Go to", empty_label=None)
+    rule = forms.ChoiceField(choices=Feed.Rule.choices, label="Which", initial=Feed.Rule.EVERY)
+    makes_items = forms.BooleanField(required=False)
+    kept_keys = LinesField(
+        required=False,
+        label="New items keep",
+        help_text="Content keys of the item that was written about, one a line, such as the table. A key that the next "
+        "stage does not show is kept unseen.",
+    )
+    only_field = forms.CharField(required=False, max_length=50, label="Only answers whose field")
+    only_values = LinesField(required=False, label="has one of the values")
+
+    def __init__(self, *args: Any, stage: Stage, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        field: Any = self.fields["target"]
+        field.queryset = stage.project.stages.exclude(pk=stage.pk).order_by("position", "pk")
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or {}
+        if bool(data.get("only_field")) != bool(data.get("only_values")):
+            self.add_error("only_values", "A condition has a field and values. Fill in both, or neither.")
+        return data
+
+
+class CrossCheckForm(PlainForm):
+    n = forms.IntegerField(min_value=1, max_value=MAX_DRAWN, initial=200, label="Items of each group")
+    seed = forms.IntegerField(
+        required=False, min_value=0, max_value=MAX_SEED, label="Seed", help_text="Empty: the stage's own."
+    )
+    written_in = forms.ModelChoiceField(
+        queryset=Stage.objects.none(), required=False, label="Written in", empty_label="any stage"
+    )
+
+    def __init__(self, *args: Any, stage: Stage, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        field: Any = self.fields["written_in"]
+        writing = [Stage.Kind.REWRITE, Stage.Kind.AUTHOR]
+        field.queryset = stage.project.stages.filter(kind__in=writing).order_by("position", "pk")
+
+
+class GroupsForm(PlainForm):
+    seed = forms.IntegerField(min_value=0, max_value=MAX_SEED, initial=1, label="Seed")

@@ -1,0 +1,93 @@
+"""What only some stages have, on the stage editor: options, where answers go, the draw for a cross-check."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.views.decorators.http import require_POST
+
+from annotate.exceptions import FeedNotPossible, StageOptionsInvalid, WorkNotPossible
+from annotate.models import Feed
+from annotate.services import cross_checking, feeds, projects
+from annotate.stage_forms import CrossCheckForm, FeedForm, options_form
+from annotate.views.doors import PersonRequest, signed_in
+from annotate.views.stage import stage_page, stage_run_by
+
+
+@require_POST
+@signed_in
+def stage_options(request: PersonRequest, slug: str, stage_slug: str) -> HttpResponse:
+    """Change what only stages of this kind have."""
+    project, row = stage_run_by(request, slug, stage_slug)
+    form = options_form(row, request.POST)
+    if form is None:
+        messages.error(request, "Stages of this kind have no options.")
+        return redirect("stage", slug, stage_slug)
+    if not form.is_valid():
+        return stage_page(request, project, row, status=422, options_form=form)
+    try:
+        projects.change_options(stage=row, by=request.user, options=form.options())
+    except StageOptionsInvalid as refusal:
+        form.add_error(refusal.option if refusal.option in form.fields else None, str(refusal))
+        return stage_page(request, project, row, status=422, options_form=form)
+    messages.success(request, "Saved. What people were shown so far stays as they saw it.")
+    return redirect("stage", slug, stage_slug)
+
+
+@require_POST
+@signed_in
+def stage_feeds(request: PersonRequest, slug: str, stage_slug: str) -> HttpResponse:
+    """Let the answers go on to another stage, by the recipe that is usual for such stages."""
+    project, row = stage_run_by(request, slug, stage_slug)
+    form = FeedForm(request.POST, stage=row)
+    if not form.is_valid():
+        return stage_page(request, project, row, status=422, feed_form=form)
+    asked = form.cleaned_data
+    recipe: dict[str, Any] = {}
+    if asked["makes_items"]:
+        recipe = feeds.offered_recipe(row, asked["target"], asked["kept_keys"])
+    if asked["only_field"]:
+        recipe["when"] = [[asked["only_field"], asked["only_values"]]]
+    try:
+        feeds.set_feed(source=row, target=asked["target"], by=request.user, rule=asked["rule"], recipe=recipe)
+    except FeedNotPossible as refusal:
+        form.add_error(refusal.part if refusal.part in form.fields else None, str(refusal))
+        return stage_page(request, project, row, status=refusal.http_status, feed_form=form)
+    messages.success(request, "Saved. Answers that were given before follow it too, within moments.")
+    return redirect("stage", slug, stage_slug)
+
+
+@require_POST
+@signed_in
+def stage_feed_end(request: PersonRequest, slug: str, stage_slug: str, feed_id: int) -> HttpResponse:
+    _, row = stage_run_by(request, slug, stage_slug)
+    feed = get_object_or_404(Feed.objects.run_by(request.user), source=row, pk=feed_id)
+    feeds.end_feed(feed=feed, by=request.user)
+    messages.success(request, "Nothing more goes this way. What came of earlier answers stays.")
+    return redirect("stage", slug, stage_slug)
+
+
+@require_POST
+@signed_in
+def stage_cross_check(request: PersonRequest, slug: str, stage_slug: str) -> HttpResponse:
+    """Draw what each group is to label of the other's."""
+    project, row = stage_run_by(request, slug, stage_slug)
+    form = CrossCheckForm(request.POST, stage=row)
+    if not form.is_valid():
+        return stage_page(request, project, row, status=422, cross_check_form=form)
+    asked = form.cleaned_data
+    seed = row.seed if asked["seed"] is None else asked["seed"]
+    try:
+        made = cross_checking.draw_cross_check(
+            stage=row, by=request.user, n=asked["n"], seed=seed, written_in=asked["written_in"]
+        )
+    except WorkNotPossible as refusal:
+        form.add_error(None, str(refusal))
+        return stage_page(request, project, row, status=refusal.http_status, cross_check_form=form)
+    short = [f"group {one.group} wrote {one.n_population:,}, taken whole" for one in made.groups if one.n_short]
+    drawn = sum(one.n_drawn for one in made.groups)
+    messages.success(request, f"{drawn:,} items drawn{': ' if short else ''}{'; '.join(short)}.")
+    return redirect("stage", slug, stage_slug)

@@ -1,0 +1,75 @@
+"""Parts of the stage editor that only some stages have: options, what follows, the draw for a cross-check."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from annotate.answers import fields_from_json
+from annotate.exceptions import RecipeInvalid
+from annotate.feeding import Recipe
+from annotate.models import Event, Feed, Stage, StageVersion
+from annotate.recipes import in_words, offered
+from annotate.services.cross_checking import GROUPS, draw_made, written_by
+from annotate.services.grouping import group_sizes
+from annotate.stage_forms import CrossCheckForm, FeedForm, options_form
+
+
+def stage_parts(stage: Stage, version: StageVersion) -> dict[str, Any]:
+    """For the context of the stage's page, with forms as they are stored."""
+    fields = fields_from_json(version.fields)
+    # None: questions are not what this form asks for, so the item itself goes on.
+    writes = offered(fields, fields, []) is not None
+    parts: dict[str, Any] = {
+        "options_form": options_form(stage),
+        "batches": _last_batches(stage),
+        "feeds": [
+            {"feed": feed, "words": _words(feed, fields)}
+            for feed in Feed.objects.filter(source=stage).select_related("target").order_by("pk")
+        ],
+        "fed_by": Feed.objects.filter(target=stage).select_related("source").order_by("pk"),
+        "feed_form": FeedForm(
+            stage=stage, initial={"makes_items": writes, "kept_keys": version.shown_keys, "rule": _usual_rule(stage)}
+        ),
+        "writes_questions": writes,
+    }
+    if stage.is_cross_group:
+        made = draw_made(stage)
+        sizes = group_sizes(stage.project)
+        parts |= {
+            "cross_check_form": CrossCheckForm(stage=stage),
+            "drawn": made,
+            "groups": [
+                {
+                    "name": group,
+                    "n_people": sizes[group],
+                    "n_written": None if made else written_by(stage, group).count(),
+                }
+                for group in GROUPS
+            ],
+            "n_without_group": sizes[""],
+        }
+    return parts
+
+
+def _usual_rule(stage: Stage) -> str:
+    """What people write goes on answer by answer; what they vote on when it is decided."""
+    return Feed.Rule.EVERY if stage.kind in (Stage.Kind.REWRITE, Stage.Kind.AUTHOR) else Feed.Rule.DECIDED
+
+
+def _words(feed: Feed, fields: Any) -> str:
+    try:
+        return in_words(Recipe.from_json(feed.recipe), fields)
+    except RecipeInvalid as problem:
+        return f"This cannot be followed: {problem}"
+
+
+def _last_batches(stage: Stage) -> dict[str, Any] | None:
+    """How the items that came in last were dealt, with how many batches miss a domain."""
+    if stage.kind != Stage.Kind.AUTHOR:
+        return None
+    added = Event.objects.filter(project=stage.project_id, verb="stage.items_added", subject_id=stage.pk)
+    for detail in added.order_by("-pk").values_list("detail", flat=True)[:20]:
+        if detail.get("batches"):
+            narrow = sum(width < detail["asked_domains"] for width in detail["batch_domains"])
+            return {**detail, "n_batches": len(detail["batches"]), "n_narrow": narrow}
+    return None
