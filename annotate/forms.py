@@ -9,7 +9,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.http import QueryDict
 
-from annotate.answers import AnswerInvalid, FieldSpec, JsonValue, read_answer
+from annotate.answers import AnswerInvalid, FieldSpec, JsonValue, get_field_type, read_answer
 from annotate.models import Assignment
 from annotate.services.submitting import Circumstances
 
@@ -23,7 +23,8 @@ class AnswerForm(forms.Form):
     """An answer or a draft: the values of the stage's fields, and what is sent beside them.
 
     `answer` holds what could be read of the fields, `field_errors` what was wrong with them, by field name. Whether a
-    value is allowed is decided where it is stored.
+    value is allowed is decided where it is stored. `typed`: what stands in the form beyond that, such as an empty pair.
+    `is_look`: nothing is to be stored; the form comes back with one input more, in another order, or with its hints.
     """
 
     client_key = forms.RegexField(
@@ -39,6 +40,8 @@ class AnswerForm(forms.Form):
         self.specs = fields
         self.answer: dict[str, JsonValue] = {}
         self.field_errors: dict[str, str] = {}
+        self.typed: dict[str, JsonValue] = {}
+        self.is_look = "look.over" in data or any(f"{spec.name}.step" in data for spec in fields)
 
     def clean_active_seconds(self) -> int:
         return max(0, min(self.cleaned_data["active_seconds"] or 0, MAX_ACTIVE_SECONDS))
@@ -46,6 +49,8 @@ class AnswerForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         raw = dict(self.data.lists()) if isinstance(self.data, QueryDict) else dict(self.data)
         for spec in self.specs:
+            if (typed := get_field_type(spec.type).as_typed(raw, spec)) is not None:
+                self.typed[spec.name] = typed
             try:
                 self.answer |= read_answer([spec], raw)
             except AnswerInvalid as refusal:

@@ -183,6 +183,14 @@ class FieldType(ABC):
         """The value as the form shows it: `read` makes the same value of it. A text that was refused stays as typed."""
         return value
 
+    def as_typed(self, data: RawData, spec: FieldSpec) -> JsonValue:
+        """What stands in a form that comes back, where that is more than its value; None for most types."""
+        return None
+
+    def reading(self, value: JsonValue, spec: FieldSpec) -> str:
+        """How a value that was typed is taken, or what is missing, said beside the field; "" for what is plain."""
+        return ""
+
     def in_words(self, value: JsonValue, spec: FieldSpec) -> str:
         """The value on one line, as its author knows it: options by their captions."""
         return str(value)

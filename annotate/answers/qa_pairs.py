@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Mapping
+from itertools import zip_longest
 
 from annotate.answers.characters import one_string, storable_string
 from annotate.answers.equivalence import is_blank, text_key
@@ -26,13 +27,30 @@ class QuestionsWithAnswers(FieldType):
         raw = data.get(spec.name)
         if isinstance(raw, list | tuple) and any(isinstance(entry, Mapping) for entry in raw):
             return [self._stored(entry, spec) for entry in raw] or None
+        if f"{spec.name}.question" in data or f"{spec.name}.answer" in data:
+            # In a form each pair has two inputs; those that nobody touched are no pairs.
+            pairs = [self._stored(pair, spec) for pair in self._typed_pairs(data, spec)]
+            return [pair for pair in pairs if isinstance(pair, dict) and not _is_empty(pair)] or None
         text = one_string(data, spec)
         return None if text is None else self._from_text(text) or None
+
+    def as_typed(self, data: RawData, spec: FieldSpec) -> JsonValue:
+        """The pairs as they stand, untouched ones too; after a step that a button of the form asks for."""
+        pairs = self._typed_pairs(data, spec)
+        step = data.get(f"{spec.name}.step")
+        return list(_stepped(pairs, str(_as_list(step)[-1]), spec) if step else pairs) or None
+
+    def _typed_pairs(self, data: RawData, spec: FieldSpec) -> list[dict[str, JsonValue]]:
+        columns = [_as_list(data.get(f"{spec.name}.{part}")) for part in _PARTS]
+        return [
+            {part: _one_line_end(text) for part, text in zip(_PARTS, texts, strict=True)}
+            for texts in zip_longest(*columns, fillvalue="")
+        ]
 
     def validate(self, value: object, spec: FieldSpec) -> list[JsonValue]:
         entries = self._from_text(storable_string(value, spec)) if isinstance(value, str) else value
         if entries is None or entries == []:
-            raise AnswerInvalid(spec.name, "Write at least one question with its answer, one pair a line.")
+            raise AnswerInvalid(spec.name, "Write at least one question with its answer.")
         if not isinstance(entries, list | tuple):
             raise AnswerInvalid(spec.name, "This answer must be a list of questions with answers.")
         most = MAX_PAIRS if spec.maximum is None else spec.maximum
@@ -59,13 +77,14 @@ class QuestionsWithAnswers(FieldType):
         return {"type": "array", "items": pair, "minItems": max(1, spec.minimum or 1), "maxItems": most}
 
     def in_words(self, value: JsonValue, spec: FieldSpec) -> str:
-        return str(self.to_form(value, spec)).replace("\t", " ").replace("\n", "; ")
+        if not isinstance(value, list):
+            return str(value)
+        pairs = [pair for pair in value if isinstance(pair, dict)]
+        return "; ".join(" ".join(" ".join(str(pair.get(part) or "").split()) for part in _PARTS) for pair in pairs)
 
     def to_form(self, value: JsonValue, spec: FieldSpec) -> JsonValue:
-        if not isinstance(value, list):
-            return value
-        pairs = [pair for pair in value if isinstance(pair, dict)]
-        return "\n".join("\t".join(" ".join(str(pair.get(part) or "").split()) for part in _PARTS) for pair in pairs)
+        # A text comes from a log or an earlier draft.
+        return self._from_text(value) if isinstance(value, str) else value
 
     def _from_text(self, text: str) -> list[JsonValue]:
         """One pair a line: the question, a tab or the space after its question mark, the answer."""
@@ -88,10 +107,43 @@ class QuestionsWithAnswers(FieldType):
         for part in _PARTS:
             text = storable_string(entry.get(part) or "", spec).strip()
             if is_blank(text):
-                raise AnswerInvalid(spec.name, f"Pair {number} has no {part}. Put a tab between question and answer.")
+                raise AnswerInvalid(spec.name, f"Pair {number} has no {part}.")
             if len(text) > _MAX_LENGTH:
                 raise AnswerInvalid(
                     spec.name, f"The {part} of pair {number} is longer than {_MAX_LENGTH:,} characters."
                 )
             pair[part] = text
         return pair
+
+
+def _stepped(pairs: list[dict[str, JsonValue]], step: str, spec: FieldSpec) -> list[dict[str, JsonValue]]:
+    """After "add", "remove-N", "up-N" or "down-N", N counted from 0; as they were where that makes no sense."""
+    name, _, number = step.partition("-")
+    most = MAX_PAIRS if spec.maximum is None else spec.maximum
+    if name == "add" and len(pairs) < most:
+        return [*pairs, dict.fromkeys(_PARTS, "")]
+    place = int(number) if number.isascii() and number.isdecimal() and len(number) < 4 else -1
+    if not 0 <= place < len(pairs):
+        return pairs
+    rest = pairs[:place] + pairs[place + 1 :]
+    if name == "remove":
+        return rest
+    if name in ("up", "down"):
+        rest.insert(max(0, place - 1 if name == "up" else place + 1), pairs[place])
+        return rest
+    return pairs
+
+
+def _as_list(value: object) -> list[object]:
+    if isinstance(value, list | tuple):
+        return list(value)
+    return [] if value is None else [value]
+
+
+def _one_line_end(text: object) -> JsonValue:
+    # HTML forms send every line break as CR LF, a script sends LF.
+    return text.replace("\r\n", "\n") if isinstance(text, str) else ""
+
+
+def _is_empty(pair: Mapping[str, JsonValue]) -> bool:
+    return all(is_blank(str(pair.get(part) or "")) for part in _PARTS)

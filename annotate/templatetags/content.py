@@ -69,6 +69,25 @@ def _field(field: Mapping[str, Any], language: str) -> SafeString:
 
 
 @register.filter
+def pair_rows(field: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The inputs of a field of questions with answers: those written, and empty ones up to as many as are asked for."""
+    spec, hints = field["spec"], field.get("hints", [])
+    pairs = field["value"] if isinstance(field["value"], list) else []
+    wanted = max(len(pairs), spec.minimum or 1)
+    return [
+        {
+            **(pairs[position] if position < len(pairs) else {}),
+            "position": position,
+            "number": position + 1,
+            "hints": [hint for hint in hints if hint.position == position],
+            "is_first": position == 0,
+            "is_last": position == wanted - 1,
+        }
+        for position in range(wanted)
+    ]
+
+
+@register.filter
 def as_json(value: object) -> str:
     """A value as a reader of JSON writes it: true, false, null, 19-digit numbers unrounded."""
     return json.dumps(value, ensure_ascii=False, indent=2 if isinstance(value, dict | list) else None)

@@ -53,11 +53,16 @@ export function waiting(person, exceptToken) {
 export function restore(form, answer) {
   const words = () => JSON.stringify(answerOf(form).filter(isWords));
   const before = words();
+  const turns = {}; // Several inputs of one name get its values one after another.
   for (const control of form.elements) {
-    if (!control.name || OF_THE_PAGE.has(control.name) || SEEN.has(control.name)) continue;
+    if (!control.name || control.type === "submit" || OF_THE_PAGE.has(control.name) || SEEN.has(control.name)) continue;
     const given = answer.filter(([name]) => name === control.name).map(([, value]) => value);
     if (control.type === "radio" || control.type === "checkbox") control.checked = given.includes(control.value);
-    else if (given.length) [control.value] = given;
+    else if (given.length) {
+      const turn = turns[control.name] ?? 0;
+      control.value = given[Math.min(turn, given.length - 1)];
+      turns[control.name] = turn + 1;
+    }
   }
   return words() !== before;
 }

@@ -322,9 +322,47 @@ def test_pairs_are_one_a_line_and_in_any_order():
     assert stored(PAIRS, "Who? Ada\nWhen?\tin 1815") == stored(PAIRS, two) == two
     assert key(PAIRS, two) == key(PAIRS, "when? 1815\nWHO? ada")
     assert stored(PAIRS, shown(PAIRS, two)) == two
-    assert refusal(PAIRS, "Who?\n") == "Pair 1 has no answer. Put a tab between question and answer."
+    assert refusal(PAIRS, "Who?\n") == "Pair 1 has no answer."
     assert refusal(PAIRS, "a? b\n" * 4) == "Write at most 3 pairs; these are 4."
     assert refusal(PAIRS, [{"question": "Who?", "answer": "Ada", "gold": "x"}]).startswith("Pair 1 must have")
+
+
+def test_pairs_come_from_two_inputs_each_and_untouched_ones_are_none():
+    sent = {"it.question": ["Who?", " ", "Two\r\nlines?", "When?"], "it.answer": ["Ada", "", "yes"]}
+    assert get_field_type("qa_pairs").read(sent, PAIRS) == [
+        {"question": "Who?", "answer": "Ada"},
+        {"question": "Two\nlines?", "answer": "yes"},
+        {"question": "When?", "answer": ""},
+    ]
+    assert get_field_type("qa_pairs").read({"it.question": ["", " "], "it.answer": ["", ""]}, PAIRS) is None
+    with pytest.raises(AnswerInvalid):
+        get_field_type("qa_pairs").read({"it.question": ["\x00"], "it.answer": [""]}, PAIRS)
+
+
+@pytest.mark.parametrize(
+    ("step", "order"),
+    [
+        ("up-1", "BA"),
+        ("up-0", "AB"),
+        ("down-0", "BA"),
+        ("down-1", "AB"),
+        ("remove-0", "B"),
+        ("remove-7", "AB"),
+        ("remove-x", "AB"),
+        ("add", "AB-"),
+        ("", "AB"),
+        ("turn-1", "AB"),
+    ],
+)
+def test_buttons_of_the_form_move_add_and_remove_pairs(step, order):
+    sent = {"it.question": ["A", "B"], "it.answer": ["1", "2"], "it.step": [step]}
+    pairs = get_field_type("qa_pairs").as_typed(sent, PAIRS)
+    assert "".join(pair["question"] or "-" for pair in pairs) == order
+
+
+def test_no_pair_is_added_beyond_the_most():
+    sent = {"it.question": ["A", "B", "C"], "it.answer": ["1", "2", "3"], "it.step": ["add"]}
+    assert len(get_field_type("qa_pairs").as_typed(sent, PAIRS)) == 3
 
 
 def test_a_verdict_is_voted_on_without_its_correction():
