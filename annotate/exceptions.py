@@ -26,6 +26,16 @@ class StaleDraft(GoldpanelError):
     message = "A newer version of this answer is already stored."
 
 
+class VotesChanged(GoldpanelError):
+    """Somebody answered, or changed an answer, while these answers were being decided about."""
+
+    http_status = 409
+    message = (
+        "The answers to this item have changed since you opened it. Nothing was stored: look at them again, and decide. "
+        "What you typed is kept below."
+    )
+
+
 class OtherPersonSignedIn(GoldpanelError):
     """The form was opened by one person and sent by another; nothing is stored under the wrong name."""
 

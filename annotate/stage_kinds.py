@@ -91,7 +91,7 @@ KINDS: dict[str, StageKind] = {
     "adjudicate": StageKind(
         "Adjudicate: settle what people disagree on",
         "Items without a majority wait here for a word that outranks the votes.",
-        (_LABEL, _field("reason", "long_text", "Reason", decides=False)),
+        (_LABEL,),
         roles=("adjudicator",),
         overlap=1,
         order="sequential",
@@ -124,9 +124,17 @@ KINDS: dict[str, StageKind] = {
 
 
 def adjudication_fields(asked: list[Field] | tuple[Field, ...]) -> list[Field]:
-    """What an adjudicator of a stage with these fields is asked: what decides there, optional, and a reason.
+    """What an adjudicator of a stage with these fields is asked: what decides there. The page asks for a reason, too."""
+    return [dict(field) for field in asked if field.get("decides", True)]
 
-    Optional, because a bad item has no right answer.
-    """
-    decisive = [{**field, "required": False} for field in asked if field.get("decides", True)]
-    return [*decisive, _field("reason", "long_text", "Reason", decides=False)]
+
+def review_fields(asked: list[Field] | tuple[Field, ...]) -> list[Field]:
+    """What a reviewer of items from a stage with these fields is asked: what decides there, to correct the label."""
+    first, *_ = KINDS["review"].fields
+    rest = [field for field in KINDS["review"].fields if field["name"] in ("code", "question", "note")]
+    corrected = [
+        {**field, "required": False, "decides": False}
+        for field in asked
+        if field.get("decides", True) and field["name"] not in {first["name"], *(one["name"] for one in rest)}
+    ]
+    return [first, rest[0], rest[1], *corrected, rest[2]]

@@ -58,8 +58,24 @@ class AuthorOptions:
         return bool(self.hidden_keys or self.hidden_sections or self.is_shuffled)
 
 
-Options: TypeAlias = RewriteOptions | AuthorOptions
-OPTIONS: dict[str, type[RewriteOptions] | type[AuthorOptions]] = {"rewrite": RewriteOptions, "author": AuthorOptions}
+@dataclass(frozen=True)
+class AdjudicateOptions:
+    """Of a stage that settles what people disagree on.
+
+    makes_gold: whether adjudicators may accept what they decide as the gold label; admins always may.
+    """
+
+    makes_gold: bool = False
+
+    kind: ClassVar[str] = "adjudicate"
+
+
+Options: TypeAlias = RewriteOptions | AuthorOptions | AdjudicateOptions
+OPTIONS: dict[str, type[RewriteOptions] | type[AuthorOptions] | type[AdjudicateOptions]] = {
+    "rewrite": RewriteOptions,
+    "author": AuthorOptions,
+    "adjudicate": AdjudicateOptions,
+}
 
 
 def read_options(kind: str, data: Mapping[str, Any]) -> Options | None:
@@ -86,6 +102,12 @@ def rewrite_options(data: Mapping[str, Any]) -> RewriteOptions:
 def author_options(data: Mapping[str, Any]) -> AuthorOptions:
     options = read_options("author", data)
     assert isinstance(options, AuthorOptions)
+    return options
+
+
+def adjudicate_options(data: Mapping[str, Any]) -> AdjudicateOptions:
+    options = read_options("adjudicate", data)
+    assert isinstance(options, AdjudicateOptions)
     return options
 
 

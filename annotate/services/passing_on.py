@@ -179,6 +179,9 @@ class _Queue:
         known = StageItem.objects.filter(stage=self.stage)
         if known.filter(source=source).exists() or known.filter(revision__item=revision.item_id).exists():
             return
+        if not revision.is_current:
+            # A reviewer has reworded it: the next stage gets the words that were accepted.
+            revision = ItemRevision.objects.select_related("item").get(item=revision.item_id, is_current=True)
         self._place(revision, author_id=source.author_id, source=source)
 
     def add_dispute(self, one: Counted) -> None:

@@ -7,7 +7,7 @@ finds the state it needs, and the other gets the first one's result.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeAlias
 
 from django.db import connection, models, transaction
@@ -29,6 +29,9 @@ from annotate.statements import one_row
 Answer: TypeAlias = Mapping[str, JsonValue]
 
 SUBMITTED = "annotation.submitted"
+
+# Kinds of stages whose answers decide about those of others: services/adjudicating.py, services/vetting.py.
+DECIDED = frozenset({Stage.Kind.ADJUDICATE, Stage.Kind.REVIEW})
 
 # So many people skipping an item for the same reason say something about the item.
 SKIPS_FOR_REVIEW = 3
@@ -68,12 +71,15 @@ def submit_annotation(
     client_key: str,
     stage_version: StageVersion,
     circumstances: Circumstances | None = None,
+    is_decision: bool = False,
 ) -> Annotation:
     """Store the answer of a leased assignment; the same submission again returns the same annotation.
 
     An answer that comes after its lease ran out is stored too: with a place if one is free, else as surplus.
+    is_decision: it comes from the service that knows what follows from deciding about others' answers.
     Raises AnswerInvalid, AnswerBelongsElsewhere, or AssignmentNotOpen (skipped or withdrawn), writing nothing.
     """
+    _refuse_bare_decision(assignment, is_decision)
     annotation, active_seconds = _store(assignment, answer, client_key, stage_version, circumstances)
     if active_seconds is not None:
         assigning.move_on(stage=assignment.stage, person=assignment.person, answered=1, active_seconds=active_seconds)
@@ -94,6 +100,7 @@ def submit_and_claim_next(
     languages: what the person reads, from their membership; empty means everything.
     """
     stage, person = assignment.stage, assignment.person
+    _refuse_bare_decision(assignment, is_decision=False)
     taken, mine = None, None
     with transaction.atomic():
         annotation, active_seconds = _store(assignment, answer, client_key, stage_version, circumstances)
@@ -114,12 +121,14 @@ def revise_annotation(
     client_key: str,
     stage_version: StageVersion,
     circumstances: Circumstances | None = None,
+    is_decision: bool = False,
 ) -> Annotation:
     """Store a newer answer beside the first one; the newest counts. The same request again returns the same.
 
     Raises AssignmentNotOpen where nothing was submitted, StageNotOpen where the stage is closed.
     """
     form = circumstances or Circumstances()
+    _refuse_bare_decision(assignment, is_decision)
     if assignment.stage.state == Stage.State.CLOSED:
         raise StageNotOpen("This stage is closed: answers can no longer be changed. Your text is kept below.")
     validated = _validated(assignment, answer, stage_version)
@@ -324,6 +333,12 @@ def _give_up(assignment: Assignment, reason: str, note: str) -> bool:
     return True
 
 
+def _refuse_bare_decision(assignment: Assignment, is_decision: bool) -> None:
+    """An answer to others' answers says from which of them it came, and is refused where they have changed."""
+    if assignment.stage.kind in DECIDED and not is_decision:
+        raise AnswerBelongsElsewhere("Decisions about others' answers are made on the page of this stage.")
+
+
 def _validated(assignment: Assignment, answer: Answer, stage_version: StageVersion) -> dict[str, JsonValue]:
     """The answer, checked against the form its author saw, which need not be the newest one."""
     if stage_version.stage_id != assignment.stage_id:
@@ -340,6 +355,9 @@ def _validated(assignment: Assignment, answer: Answer, stage_version: StageVersi
 def fields_asked(assignment: Assignment, stage_version: StageVersion) -> tuple[FieldSpec, ...]:
     """The fields of a form beside the item of an assignment, with the columns that the item names."""
     fields = fields_from_json(stage_version.fields)
+    if assignment.stage.kind == Stage.Kind.ADJUDICATE:
+        # A bad item has no answer; what else must be there, services/adjudicating.py says.
+        fields = tuple(replace(field, required=False) for field in fields)
     # The content is read only for a form that looks into it: every answer passes here.
     if not any(field.columns_from for field in fields):
         return fields

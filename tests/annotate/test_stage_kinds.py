@@ -20,11 +20,10 @@ def test_every_kind_is_described():
         assert any(field.decides for field in fields_from_json(kind.fields))
 
 
-def test_an_adjudicator_is_asked_what_decides_and_why():
+def test_an_adjudicator_is_asked_what_decides():
     asked = fields_from_json(adjudication_fields(SHORT_ANSWER))
     assert [(field.name, field.type, field.required, field.decides) for field in asked] == [
-        ("answer", "text", False, True),
-        ("reason", "long_text", True, False),
+        ("answer", "text", True, True),
     ]
 
 
@@ -61,7 +60,7 @@ def test_a_stage_for_adjudicating_another_begins_with_what_decides_there(client)
     client.force_login(make_member(project, "admin"))
     page = client.get(f"/p/{project.slug}/stages/new/", {"kind": "adjudicate", "for": "answers"})
     names = [field.initial.get("name") for field in page.context["field_forms"].forms if field.initial]
-    assert names == ["answer", "reason"]
+    assert names == ["answer"]
     assert page.context["form"].initial["title"] == "Answers: adjudication"
 
 

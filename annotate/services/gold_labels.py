@@ -1,0 +1,80 @@
+"""New versions of gold labels: who says so, and back to what was before. The newest version counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from annotate import events
+from annotate.models import Gold, Item, Person
+
+
+def write_gold(
+    *, item: Item, field: str, answers: list[Any], origin: str, made_by: Person | None, by: Person | None = None
+) -> Gold:
+    """The label in a new version, where it differs from the one that counts. A step of the caller's transaction.
+
+    made_by: whose word it is, and who is left out of human accuracy on the item. by: who accepted it.
+    """
+    # Two at once must not both become version 2.
+    Item.objects.select_for_update(no_key=True).get(pk=item.pk)
+    versions = Gold.objects.filter(item=item, field=field, label_set="")
+    newest = versions.order_by("version").last()
+    if newest is not None and newest.is_current and newest.answers == answers and newest.made_by == made_by:
+        return newest
+    versions.filter(is_current=True).update(is_current=False)
+    gold: Gold = Gold.objects.create(
+        item=item,
+        field=field,
+        version=newest.version + 1 if newest else 1,
+        answers=answers,
+        origin=origin,
+        made_by=made_by,
+    )
+    events.record(
+        actor=by or made_by,
+        verb="gold.made",
+        subject=gold,
+        project_id=item.project_id,
+        item=item.pk,
+        field=field,
+        version=gold.version,
+        origin=origin,
+    )
+    return gold
+
+
+def take_back(*, item: Item, fields: Iterable[str], origin: str, made_by: Person) -> None:
+    """Where this person's label counts, what was before it counts again, in a version of its own.
+
+    Without an earlier one the item has no gold label any more: a version without answers says so.
+    """
+    Item.objects.select_for_update(no_key=True).get(pk=item.pk)
+    for field in fields:
+        versions = list(Gold.objects.filter(item=item, field=field, label_set="").order_by("-version"))
+        if not versions or not _is_of(versions[0], origin, made_by) or not versions[0].is_current:
+            continue
+        before = next((one for one in versions if not _is_of(one, origin, made_by)), None)
+        versions[0].is_current = False
+        versions[0].save(update_fields=["is_current"])
+        gold = Gold.objects.create(
+            item=item,
+            field=field,
+            version=versions[0].version + 1,
+            answers=before.answers if before else [],
+            origin=before.origin if before else origin,
+            made_by=before.made_by if before else made_by,
+        )
+        events.record(
+            actor=made_by,
+            verb="gold.taken_back",
+            subject=gold,
+            project_id=item.project_id,
+            item=item.pk,
+            field=field,
+            version=gold.version,
+        )
+
+
+def _is_of(gold: Gold, origin: str, made_by: Person) -> bool:
+    return gold.origin == origin and gold.made_by_id == made_by.pk

@@ -1,0 +1,33 @@
+"""What the work page shows and takes beyond an item with its form, for kinds of stages that need more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from annotate.forms import AnswerForm
+from annotate.models import Annotation, Assignment
+
+
+@dataclass(frozen=True)
+class Shown:
+    """answer: what the fields begin with. context: what the template has beside the work page's own."""
+
+    answer: Mapping[str, Any]
+    context: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """One kind of page.
+
+    form: the shape of what is sent. template: of the item and the form. store(form, stored, revises): the answer,
+    where `stored` holds the arguments of every service that stores one. show(assignment, form, revising, answer): what
+    is shown with an answer as it stands.
+    """
+
+    form: type[AnswerForm]
+    template: str
+    store: Callable[[Any, Mapping[str, Any], bool], Annotation]
+    show: Callable[[Assignment, Any, Annotation | None, Mapping[str, Any]], Shown]
