@@ -12,6 +12,6 @@ def few_shot(chat: Chat) -> None:
         raise StrategyInputError("Few-shot needs exemplars, and this input has none.")
     chat.system()
     for exemplar in chat.prompt.exemplars:
-        chat.question(exemplar.content)
+        chat.question(exemplar.content, exemplar)
         chat.answer(exemplar.content, exemplar.answer)
     chat.question(chat.prompt.content)

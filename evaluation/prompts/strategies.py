@@ -2,12 +2,12 @@
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from evaluation.prompts.content import CONTENT_VERSION, content_parts
-from evaluation.prompts.inputs import ContentPairs, Message, PromptInput
+from evaluation.prompts.inputs import ContentPairs, Exemplar, Message, Option, PromptInput
 from evaluation.prompts.templates import ChatTemplate, default_template, render_text
 
 # An item may have 1 MB; with exemplars of the same kind a chat needs room, but no model reads more than this.
@@ -53,27 +53,38 @@ class Chat:
     def system(self) -> None:
         self._add("system", self._template.system, self.prompt.content)
 
-    def question(self, content: ContentPairs) -> None:
-        self._add("user", self._template.user, content)
+    def question(self, content: ContentPairs, exemplar: Exemplar | None = None) -> None:
+        """What an exemplar asks is asked as it is beside it: its own columns, captions in its language."""
+        own: dict[str, Any] = {}
+        if exemplar is not None and exemplar.answer_form:
+            own["answer_form"] = exemplar.answer_form
+        if exemplar is not None and exemplar.options:
+            own["options"] = option_values(exemplar.options)
+        self._add("user", self._template.user, content, **own)
 
     def answer(self, content: ContentPairs, answer: str) -> None:
         self._add("assistant", self._template.assistant, content, answer=answer)
 
-    def _add(self, role: str, source: str, content: ContentPairs, **more: str) -> None:
+    def _add(self, role: str, source: str, content: ContentPairs, **more: Any) -> None:
         text = render_text(source, template_values(self.prompt, content) | more, max_chars=self._max_chars)
         if text:
             self.messages.append(Message(role=role, content=text))
 
 
+def option_values(options: Iterable[Option]) -> list[dict[str, str]]:
+    return [{"value": option.value, "caption": option.caption} for option in options]
+
+
 def template_values(prompt: PromptInput, content: ContentPairs) -> dict[str, Any]:
     """What a template may use: plain dicts, lists and texts, and no gold.
 
-    parts (key, text, is_block), caption, options (value, caption), current_date, language.
+    parts (key, text, is_block), caption, options (value, caption), answer_form, current_date, language.
     """
     return {
         "parts": content_parts(content, current_date=prompt.current_date),
         "caption": prompt.caption,
-        "options": [{"value": option.value, "caption": option.caption} for option in prompt.options],
+        "options": option_values(prompt.options),
+        "answer_form": prompt.answer_form,
         "current_date": prompt.current_date,
         "language": prompt.language,
     }

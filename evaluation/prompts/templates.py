@@ -40,7 +40,7 @@ class ChatTemplate:
 
 @cache
 def default_template(kind: AnswerKind) -> ChatTemplate:
-    """Our wording for label questions and for short answers."""
+    """Our wording for label questions, for short answers, and for answers of a form."""
     return ChatTemplate(
         system=(_DEFAULTS / f"{kind}.system.jinja").read_text(encoding="utf-8"),
         user=(_DEFAULTS / f"{kind}.user.jinja").read_text(encoding="utf-8"),

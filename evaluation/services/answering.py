@@ -32,7 +32,7 @@ from django.db.models.functions import Coalesce, Now
 from django.utils import timezone
 
 from annotate import events
-from annotate.answers import AnswerInvalid, get_field_type
+from annotate.answers import AnswerInvalid, FieldSpec, get_field_type
 from annotate.exceptions import WorkNotPossible
 from annotate.models import ItemRevision
 from evaluation.clients.base import (
@@ -60,7 +60,7 @@ from evaluation.prompts import Message, PromptInput, RenderFailure, render_chunk
 from evaluation.result_sql import Written, write_calls, write_results
 from evaluation.services import budgets, reusing
 from evaluation.services.pacing import Share, Wish, reckoned_tokens
-from evaluation.services.prompting import Asking, asking_of, wording_hash
+from evaluation.services.prompting import asking_of, wording_hash
 from evaluation.services.running import LIVE, RING_AGAIN
 from evaluation.storable import shorten
 
@@ -252,6 +252,8 @@ class _Shift:
         # What is in our hands: claimed, and neither written nor given back.
         self.rows: dict[int, Claimed] = {}
         self.requests: dict[int, Request] = {}
+        # The field as it is beside each item: its completion is read by the columns and captions it was asked with.
+        self.fields: dict[int, FieldSpec] = {}
         self.meter = budgets.meter_of(self.run)
         self.usage = _Usage(self.run.n_counted, self.run.prompt_tokens + self.run.completion_tokens)
         self.next_beat = 0.0
@@ -332,6 +334,7 @@ class _Shift:
         revisions = ItemRevision.objects.select_related("item").in_bulk([row.revision_id for row in claimed])
         # Repeats of an item share its prompt.
         prompts = {pk: self.asking.of(revision) for pk, revision in revisions.items()}
+        self.fields |= {pk: self.asking.field_of(revision) for pk, revision in revisions.items()}
         strategy = self.run.strategy
 
         def render() -> Callable[[], None]:
@@ -415,7 +418,8 @@ class _Shift:
         call.request_hash = reusing.request_hash(self.run.endpoint, request)
         if reused_from is not None:
             call.reused_from_id, call.attempts, call.latency_ms = reused_from, row.n_sent, None
-        return _Result(row, after_completion(self.asking, completion, language), call, completion, reused_from)
+        outcome = after_completion(self.fields[row.revision_id], completion, language)
+        return _Result(row, outcome, call, completion, reused_from)
 
     def _write(self, results: Sequence[_Result]) -> None:
         """Store results together, except where the claim was lost meanwhile: then somebody else has the item."""
@@ -511,8 +515,11 @@ def settle(*, chunk: Chunk, tally: Tally) -> bool:
     return is_due and run.state in LIVE
 
 
-def after_completion(asking: Asking, completion: Completion, language: str) -> dict[str, Any]:
-    """The columns of a prediction after a completion: its answer, or the name of the reason why there is none."""
+def after_completion(field: FieldSpec, completion: Completion, language: str) -> dict[str, Any]:
+    """The columns of a prediction after a completion: its answer, or the name of the reason why there is none.
+
+    field: as it is beside the item, with its columns and captions.
+    """
     match completion.status:
         case CompletionStatus.REFUSED:
             reason = completion.refusal or "The provider's filter stepped in."
@@ -521,7 +528,7 @@ def after_completion(asking: Asking, completion: Completion, language: str) -> d
             return {"state": STATE.EMPTY, "note": "The completion is empty."}
         case CompletionStatus.CUT_OFF:
             return {"state": STATE.CUT_OFF, "note": "The token limit ended the completion."}
-    parsed = parse_answer(asking.field, completion.text, language)
+    parsed = parse_answer(field, completion.text, language)
     if parsed.status == ParseStatus.REFUSAL:
         return {"state": STATE.REFUSED, "note": shorten(parsed.note)}
     if parsed.status != ParseStatus.OK or parsed.value is None:
@@ -530,10 +537,10 @@ def after_completion(asking: Asking, completion: Completion, language: str) -> d
             "note": shorten(_UNPARSED[parsed.status] + f" ({parsed.note})" * bool(parsed.note)),
         }
     try:
-        value = get_field_type(asking.field.type).validate(parsed.value, asking.field)
+        value = get_field_type(field.type).validate(parsed.value, field)
     except AnswerInvalid as invalid:
         return {"state": STATE.UNPARSED, "note": shorten(f"Read, but the form would not take it: {invalid}")}
-    return {"state": STATE.ANSWERED, "answer": {asking.field.name: value}, "note": shorten(parsed.note)}
+    return {"state": STATE.ANSWERED, "answer": {field.name: value}, "note": shorten(parsed.note)}
 
 
 _UNPARSED = {

@@ -10,12 +10,11 @@ import hashlib
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from django.db.models import QuerySet
 
-from annotate.answers import FieldSpec, fields_from_json
+from annotate.answers import AnswerInvalid, FieldSpec, fields_for_item, fields_from_json
 from annotate.exceptions import WorkNotPossible
 from annotate.models import Gold, ItemRevision, ItemSet, ItemSetEntry, StageVersion
 from evaluation.models import Call, Run
@@ -34,8 +33,9 @@ from evaluation.prompts import (
     render_chunk,
     shown_content,
 )
+from evaluation.prompts.answer_wording import answer_form, kind_of_answer, written_answer
 from evaluation.prompts.exemplars import shown_text
-from evaluation.prompts.inputs import AnswerKind
+from evaluation.prompts.inputs import AnswerKind, ContentPairs
 
 # All of them stand in every prompt of the run, and are paid for with every item.
 MAX_EXEMPLARS = 64
@@ -47,9 +47,17 @@ def answered_field(version: StageVersion) -> FieldSpec:
     return next(field for field in fields_from_json(version.fields) if field.decides)
 
 
+def has_captions(field: FieldSpec) -> bool:
+    """Whether its options are called otherwise in other languages."""
+    return any(option.captions for option in field.options)
+
+
 @dataclass(frozen=True)
 class Asking:
-    """What is the same for every item of a run: the question, and the exemplars before it."""
+    """What is the same for every item of a run: the question, and the exemplars before it.
+
+    field: as the form has it; beside an item it is what `field_for` gives.
+    """
 
     field: FieldSpec
     shown_keys: Sequence[str]
@@ -59,19 +67,27 @@ class Asking:
 
     @property
     def kind(self) -> AnswerKind:
-        return "label" if self.field.type == "choice" else "short_answer"
+        return kind_of_answer(self.field)
 
-    @cached_property
-    def options(self) -> tuple[Option, ...]:
-        return tuple(Option(option.value, option.caption) for option in self.field.options)
+    def field_for(self, content: ContentPairs, language: str) -> FieldSpec:
+        """The field as people are asked beside an item: its columns, captions in its language."""
+        if not self.field.columns_from and not has_captions(self.field):
+            return self.field  # beside every item the same
+        (field,) = fields_for_item((self.field,), content, language)
+        return field
+
+    def field_of(self, revision: ItemRevision) -> FieldSpec:
+        return self.field_for(revision.content, revision.language)
 
     def of(self, revision: ItemRevision) -> PromptInput:
         """One item as the model may see it: the content that people are shown, in the same order, and no more."""
+        field = self.field_of(revision)
         return PromptInput(
             content=shown_content(revision.content, self.shown_keys),
-            caption=self.field.caption,
+            caption=field.caption,
             kind=self.kind,
-            options=self.options,
+            options=_prompt_options(field),
+            answer_form=answer_form(field),
             current_date=self.current_date,
             language=revision.language or self.language,
             exemplars=self.exemplars,
@@ -129,6 +145,11 @@ def wording_hash(run: Run, asking: Asking) -> str:
         "language": asking.language,
         "exemplars": [[exemplar.content, exemplar.answer] for exemplar in asking.exemplars],
     }
+    # Only where there is such a thing, so that runs of plain labels and short answers have the hash they always had.
+    if form := answer_form(asking.field):
+        decided_by["answer_form"] = form
+    if has_captions(asking.field):
+        decided_by["captions"] = "in the item's language"
     return hashlib.sha256(json.dumps(decided_by, sort_keys=True).encode()).hexdigest()
 
 
@@ -185,19 +206,18 @@ def _exemplars(item_set: ItemSet, asking: Asking) -> tuple[Exemplar, ...]:
             is_current=True,
         ).values_list("item_id", "answers")
     )
-    captions = {option.value: option.caption for option in asking.options}
     exemplars: list[Exemplar] = []
     without: list[str] = []
     for entry in entries:
-        acceptable = [str(answer) for answer in golds.get(entry.revision.item_id, [])]
+        revision = entry.revision
+        field = asking.field_of(revision)
         # Of several acceptable answers the first is shown: it is the one the source gives.
-        answer = acceptable[0] if acceptable else None
-        if answer is not None and captions:
-            answer = captions.get(answer)
+        answer = _shown_answer(field, next(iter(golds.get(revision.item_id, [])), None))
         if answer is None:
-            without.append(entry.revision.item.external_id)
+            without.append(revision.item.external_id)
         else:
-            exemplars.append(Exemplar(shown_content(entry.revision.content, asking.shown_keys), answer))
+            content = shown_content(revision.content, asking.shown_keys)
+            exemplars.append(Exemplar(content, answer, answer_form(field), _prompt_options(field)))
     if without:
         more = f" and {len(without) - _NAMED} more" if len(without) > _NAMED else ""
         raise WorkNotPossible(
@@ -205,3 +225,20 @@ def _exemplars(item_set: ItemSet, asking: Asking) -> tuple[Exemplar, ...]:
             f"there is none for {', '.join(without[:_NAMED])}{more}."
         )
     return tuple(exemplars)
+
+
+def _prompt_options(field: FieldSpec) -> tuple[Option, ...]:
+    """The options of a label question; other fields say in words what there is to choose from."""
+    return tuple(Option(option.value, option.caption) for option in field.options) if field.type == "choice" else ()
+
+
+def _shown_answer(field: FieldSpec, gold: Any) -> str | None:
+    """A gold label as an exemplar shows it; None if the form does not know it."""
+    if gold is None:
+        return None
+    if kind_of_answer(field) == "short_answer":
+        return str(gold)
+    try:
+        return written_answer(field, gold)
+    except AnswerInvalid:
+        return None

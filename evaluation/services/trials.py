@@ -189,7 +189,9 @@ def _told(revision: ItemRevision, chat: Any, outcome: Any, asking: Any, run: Run
         is_baseline = run.endpoint.provider == Endpoint.Provider.BASELINE
         return (
             told
-            | _columns(answering.after_completion(asking, outcome, revision.language or asking.language))
+            | _columns(
+                answering.after_completion(asking.field_of(revision), outcome, revision.language or asking.language)
+            )
             | {
                 "completion": outcome.text,
                 "reasoning": outcome.reasoning or reasoning_in(outcome.text),

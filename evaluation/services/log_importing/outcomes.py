@@ -7,47 +7,45 @@ from __future__ import annotations
 
 from typing import Any
 
-from annotate.answers import AnswerInvalid, get_field_type
+from annotate.answers import AnswerInvalid, FieldSpec, get_field_type
 from evaluation.clients.base import Completion
 from evaluation.clients.logs import LogRecord
 from evaluation.models import Prediction
 from evaluation.services.answering import after_completion
-from evaluation.services.prompting import Asking
 from evaluation.storable import shorten
 
 STATE = Prediction.State
 NOTHING_READ = "The log says that no answer could be read from the completion."
 
 
-def outcome_of(record: LogRecord, asking: Asking, language: str) -> dict[str, Any]:
-    """state, answer and note of the prediction."""
+def outcome_of(record: LogRecord, field: FieldSpec, language: str) -> dict[str, Any]:
+    """state, answer and note of the prediction. field: as it is beside the item."""
     if record.error:
         return _outcome(STATE.ERROR, None, record.error)
     if not record.answers:
         completion = Completion(text=record.completion, finish_reason=record.finish_reason or "stop")
-        outcome = after_completion(asking, completion, language)
+        outcome = after_completion(field, completion, language)
     else:
-        outcome = _first_answered(record, asking, language)
+        outcome = _first_answered(record, field, language)
     notes = [outcome["note"], record.note]
     return _outcome(outcome["state"], outcome.get("answer"), "; ".join(note for note in notes if note))
 
 
-def _first_answered(record: LogRecord, asking: Asking, language: str) -> dict[str, Any]:
+def _first_answered(record: LogRecord, field: FieldSpec, language: str) -> dict[str, Any]:
     """What the log itself read. Of several ways to say it (a choice's text, its letter) the form knows one."""
-    outcomes = [_answer_of(text, asking, language) for text in record.answers]
+    outcomes = [_answer_of(text, field, language) for text in record.answers]
     return next((outcome for outcome in outcomes if outcome["state"] == STATE.ANSWERED), outcomes[0])
 
 
-def _answer_of(text: str, asking: Asking, language: str) -> dict[str, Any]:
+def _answer_of(text: str, field: FieldSpec, language: str) -> dict[str, Any]:
     if not text.strip():
         return {"state": STATE.UNPARSED, "note": NOTHING_READ}
-    field = asking.field
     try:
         value = get_field_type(field.type).validate(text, field)
     except AnswerInvalid as invalid:
-        if asking.kind == "label":
+        if field.type == "choice":
             # Not one of the values: a caption, or a word for one of them.
-            return after_completion(asking, Completion(text=text), language)
+            return after_completion(field, Completion(text=text), language)
         return {"state": STATE.UNPARSED, "note": f"The form would not take it: {invalid}"}
     return {"state": STATE.ANSWERED, "answer": {field.name: value}, "note": "as the log has it"}
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from annotate.answers import FieldSpec
 from annotate.exceptions import ImportRefused
 from annotate.models import ItemSetEntry
 from annotate.sources.errors import shortened
@@ -57,6 +58,7 @@ class _Entry:
     revision_id: int
     language: str
     external_id: str
+    asked: FieldSpec
 
 
 class Sorter:
@@ -98,7 +100,7 @@ class Sorter:
             if self._is_repeated(channel, found.item, record, entry):
                 continue
             self._count_match(found)
-            outcome = outcome_of(record, self._asking, entry.language or self._asking.language)
+            outcome = outcome_of(record, entry.asked, entry.language or self._asking.language)
             if found.changed:
                 outcome["note"] = f"{outcome['note']}; {OTHER_TEXT}"[:500] if outcome["note"] else OTHER_TEXT
             if record.error:
@@ -153,7 +155,8 @@ class Sorter:
         rows = entries.values_list(*columns, "revision__content", "revision__content_hash")
         for position, revision_id, language, external_id, content, content_hash in rows.iterator(chunk_size=2_000):
             self._index.add(external_id=external_id, content=content, content_hash=content_hash)
-            yield _Entry(position, revision_id, language, external_id)
+            asked = self._asking.field_for(content, language)
+            yield _Entry(position, revision_id, language, external_id, asked)
 
     def _channel(self, record: LogRecord) -> Channel:
         key = ((record.model or self._options.model)[:200], record.filter[:200], record.repeat)

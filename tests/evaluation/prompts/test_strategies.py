@@ -75,6 +75,7 @@ def test_there_is_no_place_for_the_gold_of_the_item():
         "caption",
         "kind",
         "options",
+        "answer_form",
         "current_date",
         "language",
         "exemplars",
