@@ -15,7 +15,7 @@ from annotate.answers import scale as _scale  # noqa: F401
 from annotate.answers import table as _table  # noqa: F401
 from annotate.answers import text as _text  # noqa: F401
 from annotate.answers import verdict as _verdict  # noqa: F401
-from annotate.answers.answer import answer_keys, answer_text, fields_for_item, read_answer, validate_answer
+from annotate.answers.answer import answer_keys, answer_text, fields_for_item, read_answer, readings, validate_answer
 from annotate.answers.equivalence import KEY_VERSION, text_key
 from annotate.answers.errors import AnswerInvalid, FieldSpecInvalid
 from annotate.answers.fields import (
@@ -46,6 +46,7 @@ __all__ = [
     "fields_from_json",
     "get_field_type",
     "read_answer",
+    "readings",
     "short_answer_key",
     "text_key",
     "validate_answer",

@@ -44,6 +44,15 @@ def read_answer(fields: Sequence[FieldSpec], data: RawData) -> dict[str, JsonVal
     return {name: value for name, value in values.items() if value is not None}
 
 
+def readings(fields: Sequence[FieldSpec], answer: Mapping[str, JsonValue]) -> dict[str, str]:
+    """How values are taken that were typed in another form, or what is missing: words by field name."""
+    values = ((field, answer.get(field.name)) for field in fields)
+    found = {
+        field.name: get_field_type(field.type).reading(value, field) for field, value in values if value is not None
+    }
+    return {name: words for name, words in found.items() if words}
+
+
 def validate_answer(fields: Sequence[FieldSpec], answer: Mapping[str, object]) -> dict[str, JsonValue]:
     """The answer in the order of the fields, if every field's rules are kept and every required field is there.
 

@@ -14,6 +14,10 @@ _YEAR = re.compile(r"(?:in )?([1-9]\d{0,3})")
 _ISO_MONTH = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])")
 _SEVERAL_ORDERS = re.compile(r"\d{1,2}[-/.]\d{1,2}[-/.]\d{4}")
 _MAX_LENGTH = 200
+_MONTHS = (
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)
 
 
 @field_type("date")
@@ -48,5 +52,19 @@ class Date(FieldType):
     def canonical_key(self, value: object, spec: FieldSpec) -> str:
         return self.validate(value, spec)
 
+    def reading(self, value: JsonValue, spec: FieldSpec) -> str:
+        try:
+            date = self.validate(value, spec)
+        except AnswerInvalid as invalid:
+            return invalid.message
+        return "" if date == value else f"Read as {in_words(date)}."
+
     def json_schema(self, spec: FieldSpec) -> dict[str, JsonValue]:
         return {"type": "string", "pattern": r"^([0-9]{4}-[0-9]{2}(-[0-9]{2})?|[1-9][0-9]{0,3}( (AD|BC))?)$"}
+
+
+def in_words(date: str) -> str:
+    """A stored date as it is read aloud: 5 March 2012. A year stays as it is."""
+    year, *rest = date.split("-")
+    day = f"{int(rest[1])} " if len(rest) == 2 else ""
+    return f"{day}{_MONTHS[int(rest[0]) - 1]} {year}" if rest else date

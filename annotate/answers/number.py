@@ -40,6 +40,15 @@ class Number(FieldType):
     def canonical_key(self, value: object, spec: FieldSpec) -> str:
         return self.validate(value, spec)
 
+    def reading(self, value: JsonValue, spec: FieldSpec) -> str:
+        try:
+            number = self.validate(value, spec)
+        except AnswerInvalid as invalid:
+            return invalid.message
+        if number == value and not spec.unit:
+            return ""
+        return f"Read as {Decimal(number):,f} {spec.unit}".rstrip() + "."
+
     def json_schema(self, spec: FieldSpec) -> dict[str, JsonValue]:
         return {"type": "string", "pattern": r"^-?[0-9]+(\.[0-9]+)?$", "maxLength": _MAX_LENGTH}
 

@@ -49,6 +49,7 @@ class Table(FieldType):
         text = one_string(data, spec)
         if text is None or is_blank(text):
             return None
+        text = text.replace("\r\n", "\n")  # a form sends line breaks so, also those inside a cell
         try:
             return _cells(text, spec).to_json()
         except AnswerInvalid:

@@ -15,7 +15,7 @@ from django.urls import reverse
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotate.answers import AnswerInvalid, FieldSpec, fields_for_item, fields_from_json, get_field_type
+from annotate.answers import AnswerInvalid, FieldSpec, fields_for_item, fields_from_json, get_field_type, readings
 from annotate.desk import Desk, Held, desk_at, form_seen, guidelines_seen, held_by
 from annotate.exceptions import AssignmentNotOpen, MembershipPaused, OtherPersonSignedIn, StageNotOpen, StaleDraft
 from annotate.forms import AnswerForm, SkipForm
@@ -149,7 +149,7 @@ def draft(request: HttpRequest, token: str) -> HttpResponse:
         submitting.save_draft(assignment=assignment, draft=form.draft(), version=version_sent)
     except StaleDraft as refusal:
         return JsonResponse({"error": "stale", "message": str(refusal)}, status=refusal.http_status)
-    return JsonResponse({"version": version_sent})
+    return JsonResponse({"version": version_sent, "readings": readings(form.specs, form.answer)})
 
 
 @require_POST
@@ -278,6 +278,8 @@ def _form_context(
         answer = draft.get("answer") or {}
         flags = {"is_flagged": draft.get("is_flagged", False), "note": draft.get("flag_note", "")}
         active_seconds = draft.get("active_seconds", 0)
+    # What is refused says so already.
+    read = readings([spec for spec in specs if spec.name not in errors], answer)
     return {
         "assignment": assignment,
         "addresses": {
@@ -297,6 +299,7 @@ def _form_context(
                 "spec": spec,
                 "value": get_field_type(spec.type).to_form(answer.get(spec.name), spec),
                 "error": errors.get(spec.name, ""),
+                "reading": read.get(spec.name, ""),
                 "name": spec.name,
             }
             for spec in specs

@@ -1,6 +1,7 @@
 // Autosave. A draft is saved when the server said so; until then its words are also kept in the tab.
 
 import { Backoff } from "./backoff.js";
+import { showReadings } from "./fields.js";
 import { askToSignIn, renewToken } from "./session.js";
 import { clearNotice, clock, notice, saveState } from "./status.js";
 import * as stash from "./stash.js";
@@ -78,7 +79,11 @@ export class Draft {
       if (response.status === 409 && (await response.text()).includes('"person"')) return ANOTHER_PERSON;
       if (response.status === 422) this.#refusal = Object.values((await response.json()).fields ?? {}).join(" ");
       // A proxy's own page also says 200: saved is only what the server acknowledges by number.
-      if (response.ok) return (await response.json()).version === this.#version ? 200 : 502;
+      if (response.ok) {
+        const saved = await response.json();
+        showReadings(this.#form, saved.readings);
+        return saved.version === this.#version ? 200 : 502;
+      }
       return response.status;
     } catch {
       return 0;

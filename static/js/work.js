@@ -1,9 +1,13 @@
 // The work page: what happens from one item to the next. Each form also works without any of this.
 
 import { Activity, inWords } from "./activity.js";
+import { offerLines } from "./copy_lines.js";
 import { asDialog } from "./dialogs.js";
 import { Draft } from "./drafts.js";
+import { enhance, focusTarget } from "./fields.js";
+import { Hints } from "./hints.js";
 import { dealKeys, listen } from "./keys.js";
+import { makeRoom, watchPairs } from "./pairs.js";
 import { isUnacknowledged, send, sendWaiting, watchSending } from "./sending.js";
 import { announce, notice } from "./status.js";
 import * as stash from "./stash.js";
@@ -20,6 +24,7 @@ let shown = null; // { item, draft, activity, openSkip } of the item on the page
 function show({ isFirst }) {
   shown?.draft?.stop();
   shown?.activity?.stop();
+  shown?.hints?.stop();
   const item = itemNow();
   const form = formNow();
   shown = { item };
@@ -32,8 +37,12 @@ function show({ isFirst }) {
   shown.openSkip = prepareSkip(item);
   dealKeys(form);
   if (IS_MAC) item.querySelector("[data-key-submit]").textContent = "⌘ ⏎";
+  shown.hints = new Hints(item, form);
   const kept = stash.kept(item);
+  if (kept) makeRoom(form, kept.answer);
   if (kept && stash.restore(form, kept.answer) && !kept.submitting) shown.draft.changed();
+  enhance(form); // With the words in it that were kept.
+  offerLines(item, form);
   shown.activity = new Activity({
     idleSeconds: Number(work.dataset.idleSeconds),
     seconds: Number(form.elements.active_seconds.value),
@@ -56,9 +65,9 @@ function show({ isFirst }) {
 
 function firstField(form) {
   const invalid = form.querySelector("[aria-invalid=true]");
-  if (invalid) return invalid.matches("fieldset") ? invalid.querySelector("input") : invalid;
+  if (invalid) return invalid.matches("fieldset") ? invalid.querySelector("input") : focusTarget(invalid);
   const field = form.querySelector(".field:not(.flag-note)");
-  return field?.querySelector("input:checked") ?? field?.querySelector("input, textarea");
+  return field?.querySelector("input:checked") ?? focusTarget(field?.querySelector("[name]"));
 }
 
 function focusOn(element, { isFirst }) {
@@ -104,9 +113,11 @@ function onInput(event) {
   if (event.target.form !== formNow() || isFrozen()) return;
   if (event.target.dataset.maxLength) count(event.target);
   shown.draft.changed();
+  shown.hints.changed();
 }
 
 document.addEventListener("input", onInput);
+watchPairs({ mayChange: () => !isFrozen() });
 
 watchSending({
   onSubmit: (form) => {

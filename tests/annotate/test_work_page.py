@@ -199,7 +199,7 @@ def test_a_draft_comes_back_with_the_page():
     saved = worker.post(
         "work-draft", held, answer="salty", why="I tried", draft_version="1", active_seconds="12", flag="1"
     )
-    assert saved.json() == {"version": 1}
+    assert saved.json() == {"version": 1, "readings": {}}
     text = text_of(worker.open(stage))
     assert 'value="salty"' in text
     assert "I tried" in text
