@@ -2,6 +2,9 @@
 
 A claim changes one indexed row whatever the size of the project: it counts a place of an item as taken, then writes
 the assignment that holds it. `active` and `done` of a stage item always equal its assignments that hold a slot.
+
+Who waits for whom has one order: an assignment that is leased, then its place; a place, then an assignment in it that
+ran out; a person's participation last. Only a claim that passes over places may hold its participation before.
 """
 
 from __future__ import annotations
@@ -62,7 +65,7 @@ def claim_next(*, stage: Stage, person: Person, languages: Sequence[str] | None 
         return NothingLeft(Left.PAUSED)
     if languages is None:
         languages = _languages_of(stage, person)
-    if taken := _claim(stage, person, languages, wait=False):
+    if taken := _claim(stage, person, languages):
         return taken
     # Another tab of the same person may have been faster.
     if held := held_lease(stage=stage, person=person):
@@ -70,7 +73,11 @@ def claim_next(*, stage: Stage, person: Person, languages: Sequence[str] | None 
     # Rows that others were changing were passed over, and leases that ran out still count as taken: before anybody
     # hears that nothing is left, both are looked at.
     expire_leases(stage=stage)
-    return _claim(stage, person, languages, wait=True) or _what_is_left(stage, person, languages)
+    return (
+        _claim_waiting(stage, person, languages)
+        or held_lease(stage=stage, person=person)
+        or _what_is_left(stage, person, languages)
+    )
 
 
 def held_lease(*, stage: Stage, person: Person) -> Assignment | None:
@@ -167,7 +174,7 @@ def hold_slot(*, assignment: Assignment) -> None:
         cursor.execute(claim_sql.hold_slot(), {"assignment": assignment.pk, "stage_item": assignment.stage_item_id})
 
 
-def _claim(stage: Stage, person: Person, languages: Sequence[str], *, wait: bool) -> Assignment | None:
+def _claim(stage: Stage, person: Person, languages: Sequence[str]) -> Assignment | None:
     with transaction.atomic():
         with connection.cursor() as cursor:
             run(
@@ -175,9 +182,28 @@ def _claim(stage: Stage, person: Person, languages: Sequence[str], *, wait: bool
                 claim_sql.enter(),
                 {"stage": stage.pk, "person": person.pk, "draw": _starting_draw(stage, person)},
             )
-        taken = take_place(stage=stage, person=person, languages=languages, wait=wait)
+        taken = take_place(stage=stage, person=person, languages=languages)
         if taken:
             move_on(stage=stage, person=person, taken=taken)
+        return taken
+
+
+def _claim_waiting(stage: Stage, person: Person, languages: Sequence[str]) -> Assignment | None:
+    """A claim that waits for places. None, changing nothing, if another tab of the person got an item meanwhile.
+
+    It must not hold the participation while it waits: the place may be held by an answer of the same person, which
+    goes on to their participation.
+    """
+    with transaction.atomic():
+        taken = take_place(stage=stage, person=person, languages=languages, wait=True)
+        if taken is None:
+            return None
+        move_on(stage=stage, person=person, taken=taken)
+        # Under the lock of the participation: of two tabs the later one sees what the earlier one took.
+        others = Assignment.objects.filter(stage=stage, person=person, state=Assignment.State.LEASED)
+        if others.exclude(pk=taken.pk).exists():
+            transaction.set_rollback(True)
+            return None
         return taken
 
 
@@ -236,24 +262,23 @@ def _retake(assignment: Assignment) -> bool:
     """Take a place again for a lease that ran out, if the stage is open and a place is free."""
     if assignment.stage.state != Stage.State.OPEN:
         return False
-    # Its own row first, as everywhere: then the stage item.
-    rows = Assignment.objects.select_for_update().filter(pk=assignment.pk, state=Assignment.State.EXPIRED)
-    if not rows.values_list("pk").first():
-        return False
-    place = StageItem.objects.short_of_answers().filter(pk=assignment.stage_item_id)
-    if not place.update(active=F("active") + 1):
-        return False
-    with connection.cursor() as cursor:
+    with transaction.atomic(), connection.cursor() as cursor:
+        # The place first, as whoever offers the item again does: else each would wait for the other.
+        place = StageItem.objects.short_of_answers().filter(pk=assignment.stage_item_id)
+        if not place.update(active=F("active") + 1):
+            return False
         cursor.execute(
             f"UPDATE annotate_assignment SET state = 'leased', slot = {claim_sql.SMALLEST_FREE_SLOT}, "
-            f"lease_expires_at = {claim_sql.lease_end()} WHERE id = %(assignment)s",
+            f"lease_expires_at = {claim_sql.lease_end()} WHERE id = %(assignment)s AND state = 'expired'",
             {
                 "assignment": assignment.pk,
                 "stage_item": assignment.stage_item_id,
                 "lease_minutes": assignment.stage.lease_minutes,
             },
         )
-    return True
+        if not cursor.rowcount:
+            transaction.set_rollback(True)
+        return bool(cursor.rowcount)
 
 
 def _what_is_left(stage: Stage, person: Person, languages: Sequence[str]) -> NothingLeft:

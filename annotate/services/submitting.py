@@ -200,9 +200,11 @@ def save_draft(*, assignment: Assignment, draft: dict[str, Any], version: int) -
     """
     # Words typed after the lease ran out are kept too: the answer will be taken, so losing them helps nobody.
     open_ = Assignment.objects.filter(pk=assignment.pk, state__in=[Assignment.State.LEASED, Assignment.State.EXPIRED])
+    # The lease first: one that ran out takes its place before its own row (services/assigning.py).
+    assigning.renew_lease(assignment=assignment)
     if open_.filter(draft_version__lt=version).update(draft=draft, draft_version=version):
-        assigning.renew_lease(assignment=assignment)
-    elif open_.values_list("draft_version", "draft").first() != (version, draft):
+        return
+    if open_.values_list("draft_version", "draft").first() != (version, draft):
         raise StaleDraft
 
 
@@ -240,15 +242,18 @@ def _store(
     }
     place = StageItem.objects.filter(pk=assignment.stage_item_id)
     is_surplus = False
-    if rows.filter(state=Assignment.State.LEASED).update(**ending):
+    if _end_leased(rows, ending):
         place.update(active=F("active") - 1, done=F("done") + 1, due_at=Now())
-    elif rows.filter(state=Assignment.State.EXPIRED).update(**ending):
+    elif _end_expired(rows, place, ending):
         free = place.exclude(state__in=GONE).filter(active__lt=F("wanted") - F("done"))
         if free.update(done=F("done") + 1, due_at=Now()):
             assigning.hold_slot(assignment=assignment)
         else:
             # Somebody else has answered in the meantime. The work is kept, exported and marked; it counts nowhere.
             is_surplus = True
+    elif _end_leased(rows, ending):
+        # Another tab of its author has opened the item anew between the two looks.
+        place.update(active=F("active") - 1, done=F("done") + 1, due_at=Now())
     else:
         return _earlier(assignment, client_key), None
     held = form.held_seconds
@@ -282,6 +287,25 @@ def _store_at_once(annotation: Annotation) -> bool:
     return True
 
 
+def _end_leased(rows: models.QuerySet[Assignment], ending: dict[str, Any]) -> int:
+    return rows.filter(state=Assignment.State.LEASED).update(**ending)
+
+
+def _end_expired(rows: models.QuerySet[Assignment], place: models.QuerySet[StageItem], ending: dict[str, Any]) -> int:
+    """End an assignment whose lease ran out, its place locked; without one, no lock is kept.
+
+    The place first: whoever offers the item again holds it and reaches for this assignment.
+    """
+    if not rows.filter(state=Assignment.State.EXPIRED).exists():
+        return 0
+    with transaction.atomic():
+        list(place.select_for_update().values_list("pk"))
+        n_ended = rows.filter(state=Assignment.State.EXPIRED).update(**ending)
+        if not n_ended:
+            transaction.set_rollback(True)
+        return n_ended
+
+
 def _columns(row: models.Model) -> dict[str, Any]:
     """Column -> value of a new row, as Django would insert it."""
     fields = [field for field in row._meta.concrete_fields if not field.primary_key]
@@ -308,11 +332,13 @@ def _give_up(assignment: Assignment, reason: str, note: str) -> bool:
         "skip_note": note,
     }
     place = StageItem.objects.filter(pk=assignment.stage_item_id)
-    if rows.filter(state=Assignment.State.LEASED).update(**ending):
+    # Each of them leaves the place locked, which the count below relies on.
+    if _end_leased(rows, ending):
         place.update(active=F("active") - 1)
-    elif rows.filter(state=Assignment.State.EXPIRED).update(**ending):
-        # The row lock that the count below relies on.
-        list(place.select_for_update().values_list("pk"))
+    elif _end_expired(rows, place, ending):
+        pass
+    elif _end_leased(rows, ending):
+        place.update(active=F("active") - 1)
     elif rows.filter(state=Assignment.State.SKIPPED).exists():
         return False
     else:
