@@ -69,6 +69,7 @@ def test_the_next_item_shows_what_the_stage_shows_and_asks():
             "max_length": None,
             "unit": "",
             "columns": [],
+            "column_types": [],
             "schema": {"type": "string", "enum": ["yes", "no", "not_sure"]},
         }
     ]
