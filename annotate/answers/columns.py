@@ -79,6 +79,8 @@ def repeated_name(names: Iterable[str]) -> str:
 
 
 def _column(entry: object) -> Column:
+    name: object
+    kind: object
     if isinstance(entry, str):
         found = _NAME_AND_TYPE.fullmatch(entry)
         if found and found[2].lower() in COLUMN_TYPES:

@@ -75,7 +75,7 @@ def written_answer(field: FieldSpec, value: object) -> str:
             columns, rows = stored["columns"], stored["rows"]
             assert isinstance(columns, list)
             assert isinstance(rows, list)
-            objects = [dict(zip(columns, row, strict=True)) for row in rows if isinstance(row, list)]  # type: ignore[arg-type]
+            objects = [dict(zip(columns, row, strict=True)) for row in rows if isinstance(row, list)]
             return json.dumps(objects, ensure_ascii=False)
         case "list" | "qa_pairs":
             return json.dumps(stored, ensure_ascii=False)

@@ -101,7 +101,7 @@ export class Grid {
     this.#noRow.checked = rows.isNamed && this.#table.isEmpty;
     this.#active = { row: 0, column: 0 };
     this.#anchor = this.#active;
-    this.#setWidths();
+    this.#drawHead();
     this.#draw();
     return true;
   }
@@ -227,7 +227,8 @@ export class Grid {
     this.#textarea.focus();
   }
 
-  #setWidths() {
+  /** Each column as wide as what it holds, within bounds; measured when a text or a block comes in, not with each key. */
+  #fitColumns() {
     const sample = this.#table.rows.slice(0, SAMPLE);
     const tracks = this.#columns.map((name, column) => {
       const widest = Math.max(name.length + 3, ...sample.map((row) => row[column].length));
@@ -235,6 +236,10 @@ export class Grid {
     });
     // Through the object model: a style attribute in markup is what the page's policy refuses.
     this.#scroller.style.setProperty("--grid-tracks", `3rem ${tracks.join(" ")}`);
+  }
+
+  #drawHead() {
+    this.#fitColumns();
     this.#scroller.setAttribute("aria-colcount", this.#columns.length + 1);
     const corner = element("div", { role: "columnheader", class: "grid-corner", "aria-colindex": 1 },
       element("span", { class: "visually-hidden" }, "Row"));
@@ -389,7 +394,7 @@ export class Grid {
     const width = this.#columns.length + 1;
     this.#columns.push(String.fromCodePoint(65 + ((width - 1) % 26)).repeat(1 + Math.floor((width - 1) / 26)));
     this.#table = new Table(width, rows.map((row) => this.#columns.map((_, column) => row[column] ?? "")));
-    this.#setWidths();
+    this.#drawHead();
     this.#changed();
     this.#go({ row: 0, column: width - 1 });
   }
@@ -684,6 +689,7 @@ export class Grid {
     const nOver = widest - (this.#columns.length - start);
     if (nOver > 0) said.push(`${nOver === 1 ? "1 column" : `${nOver} columns`} beyond the last one left out; Undo takes the paste back.`);
     this.#table.paste(block, top, start);
+    this.#fitColumns();
     this.#anchor = { row: top, column: start };
     const words = `${block.length === 1 ? "1 row" : `${block.length} rows`} pasted. ${said.join(" ")}`.trim();
     this.#changed(said.length ? words : "");
