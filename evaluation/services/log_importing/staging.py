@@ -131,10 +131,10 @@ ORDER BY staged.item_position
 _CALLS = f"""
 INSERT INTO {Call._meta.db_table}
     (prediction_id, step, messages, completion, reasoning, finish_reason, server_model, prompt_tokens,
-     completion_tokens, latency_ms, error_kind, error, attempts, finished_at)
+     completion_tokens, latency_ms, error_kind, error, attempts, finished_at, request_hash)
 SELECT prediction.id, 0, staged.messages, staged.completion, staged.reasoning, staged.finish_reason,
        staged.server_model, staged.prompt_tokens, staged.completion_tokens, staged.latency_ms, staged.error_kind,
-       staged.error, 1, staged.finished_at
+       staged.error, 1, staged.finished_at, ''
 FROM staged_prediction staged
 JOIN {Prediction._meta.db_table} prediction
   ON prediction.run_id = %s AND prediction.revision_id = staged.revision_id AND prediction."repeat" = 0
