@@ -39,7 +39,8 @@ def mix_domains(domains: Mapping[str, str], *, seed: int, n_domains: int = 12, p
     for key in sorted(domains, key=lambda key: _lot(seed, key)):
         left.setdefault(domains[key], []).append(key)
     sizes = {domain: len(keys) for domain, keys in left.items()}
-    batches, widths = [], []
+    batches: list[tuple[str, ...]] = []
+    widths: list[int] = []
     while left:
         turn = len(batches)
         chosen = sorted(left, key=lambda domain: (-len(left[domain]), _lot(seed, f"{turn}:{domain}")))[:n_domains]

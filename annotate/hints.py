@@ -148,7 +148,7 @@ def is_yes_no(question: str, answer: str = "", language: str = "") -> bool:
     if base not in ("", "en"):
         return False
     first = _WORD.match(words)
-    return bool(first) and first.group().replace("’", "'") in _AUXILIARIES and " or " not in words
+    return first is not None and first.group().replace("’", "'") in _AUXILIARIES and " or " not in words
 
 
 def pronoun_without_referent(question: str, language: str = "") -> str:

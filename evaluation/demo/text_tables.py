@@ -13,7 +13,7 @@ from evaluation.reports import tables, words
 def comparison(report: Report) -> str:
     """People and baselines, a row each, then agreement. Per cent, with intervals at the report's level."""
     main = tables.main_table(
-        report.figures, scorers=list(report.manifest["scorers"]), primary_scorer=report.primary_scorer
+        report.figures, scorers=[name for name, _ in report.manifest["scorers"]], primary_scorer=report.primary_scorer
     )
     head = ["", "answers", f"{words.measure_words(report.primary_scorer)} %", "interval", "against people", "interval"]
     rows = []

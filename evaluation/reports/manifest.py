@@ -88,7 +88,7 @@ def build_manifest(
             "run": report.primary_run_id,
             "every_run": report.every_run_is_primary,
         },
-        "scorers": {name: get_scorer(name).version for name in scorers},
+        "scorers": [[name, get_scorer(name).version] for name in scorers],
         "scorer_parameters": {name: dict(get_scorer(name).parameters) for name in scorers},
         "answer_key_version": KEY_VERSION,
         "resampling": {

@@ -17,7 +17,9 @@ def report_markdown(
     context = {
         "title": title,
         "manifest": manifest,
-        "main": tables.main_table(figures, scorers=list(manifest["scorers"]), primary_scorer=primary_scorer),
+        "main": tables.main_table(
+            figures, scorers=[name for name, _ in manifest["scorers"]], primary_scorer=primary_scorer
+        ),
         "comparisons": tables.comparisons_table(figures),
         "planning": tables.planning(figures),
         "leave_one_out": tables.leave_one_out_table(figures),

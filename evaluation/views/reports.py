@@ -133,7 +133,9 @@ def _report_run_by(person: Person | Any, slug: str, report_id: int) -> Report:
 def _results(row: Report) -> dict[str, Any]:
     """The figures in the shape of the page's tables."""
     manifest, figures = row.manifest, row.figures
-    main = tables.main_table(figures, scorers=list(manifest["scorers"]), primary_scorer=row.primary_scorer)
+    main = tables.main_table(
+        figures, scorers=[name for name, _ in manifest["scorers"]], primary_scorer=row.primary_scorer
+    )
     first = main["rows"][0]["measures"][0] if main["rows"] else None
     files = {stored.name: stored for stored in row.files.all()}
     failed = [
