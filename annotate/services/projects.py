@@ -338,7 +338,9 @@ def _move(stage: Stage, state: str, by: Person) -> Stage:
 
 
 @transaction.atomic
-def write_guidelines(*, project: Project, by: Person, markdown: str, stage: Stage | None = None) -> GuidelineVersion:
+def write_guidelines(
+    *, project: Project, by: Person | None, markdown: str, stage: Stage | None = None
+) -> GuidelineVersion:
     """The guidelines from now on; the same text again makes no new version."""
     # Two admins saving at once must not both write version 4.
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
