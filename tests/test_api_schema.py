@@ -41,7 +41,7 @@ def test_it_is_made_without_a_warning_and_valid(tmp_path):
 
 @pytest.mark.django_db
 def test_it_is_served_to_everybody_and_says_what_every_door_is_for():
-    response = Client().get(reverse("api-schema"))
+    response = Client().get(reverse("api:api-schema"))
     assert response["Content-Type"] == "application/vnd.oai.openapi+json"
     described = json.loads(response.content)
     assert len(operations(described)) == sum(len(door.methods) for door in API_DOORS.values())

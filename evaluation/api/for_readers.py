@@ -222,7 +222,7 @@ class ReportFile(serializers.Serializer):
 
     def get_address(self, file: Any) -> str:
         report = self.context["report"]
-        return reverse("api-report-file", args=[report.project.slug, report.pk, file.name])
+        return reverse("api:api-report-file", args=[report.project.slug, report.pk, file.name])
 
 
 class ReportInFull(ReportInProject):
