@@ -14,6 +14,7 @@ from typing import IO, Any
 from django.core.files.base import File
 from django.core.files.storage import default_storage
 from django.db import DataError, IntegrityError, transaction
+from django.db.models.functions import Now
 from django.utils import timezone
 
 from annotate import events
@@ -68,9 +69,11 @@ def request_restoration(
         content=file,
         keep_until=timezone.now() + KEPT,
     )
+    # The database's clock, as claims have it.
     row = Restoration.objects.create(
-        created_by=by, name=name[-200:], source=stored, slug=slug, joins_people=joins_people
+        created_by=by, name=name[-200:], source=stored, slug=slug, joins_people=joins_people, due_at=Now()
     )
+    row.refresh_from_db(fields=["due_at"])
     events.record(actor=by, verb="restoration.requested", subject=row, project_id=None)
     _ring_when_stored(row)
     return row

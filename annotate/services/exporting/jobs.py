@@ -13,6 +13,7 @@ from celery.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
 from django.core.files.base import File
 from django.db import transaction
+from django.db.models.functions import Now
 from django.utils import timezone
 
 from annotate import events
@@ -53,9 +54,16 @@ def request_export(*, project: Project, by: Person, kind: str, format: str, may_
     earlier: Export | None = under_way.first()
     if earlier is not None:
         return earlier
+    # The database's clock, as claims have it: by another one the export could be due a moment too late.
     export: Export = Export.objects.create(
-        project=project, kind=kind, format=form.name, is_for_admins=wanted.is_for_admins, created_by=by
+        project=project,
+        kind=kind,
+        format=form.name,
+        is_for_admins=wanted.is_for_admins,
+        created_by=by,
+        due_at=Now(),
     )
+    export.refresh_from_db(fields=["due_at"])
     events.record(actor=by, verb="export.requested", subject=export, project_id=project.pk, kind=kind, format=form.name)
     _ring_when_stored(export)
     return export
