@@ -31,8 +31,8 @@ class VotesChanged(GoldpanelError):
 
     http_status = 409
     message = (
-        "The answers to this item have changed since you opened it. Nothing was stored: look at them again, and decide. "
-        "What you typed is kept below."
+        "The answers to this item have changed since you opened it. Nothing was stored: look at them again, and "
+        "decide. What you typed is kept below."
     )
 
 

@@ -124,7 +124,7 @@ KINDS: dict[str, StageKind] = {
 
 
 def adjudication_fields(asked: list[Field] | tuple[Field, ...]) -> list[Field]:
-    """What an adjudicator of a stage with these fields is asked: what decides there. The page asks for a reason, too."""
+    """What an adjudicator of a stage with these fields is asked: what decides there. The page adds a reason."""
     return [dict(field) for field in asked if field.get("decides", True)]
 
 

@@ -5,8 +5,8 @@ from django.urls import URLPattern, path
 from annotate.views import (
     exporting,
     files,
-    health,
     following,
+    health,
     home,
     importing,
     items,
@@ -28,6 +28,7 @@ urlpatterns: list[URLPattern] = [
     path("work/a/<str:token>/draft/", work.draft, name="work-draft"),
     path("work/a/<str:token>/skip/", work.skip, name="work-skip"),
     path("work/a/<str:token>/renew/", work.renew, name="work-renew"),
+    path("work/a/<str:token>/hints/", work.hints, name="work-hints"),
     path("work/a/<str:token>/revise/", work.revise, name="work-revise"),
     path("work/<slug:project>/<slug:stage>/", work.work, name="work"),
     # What programs sign in with
@@ -42,9 +43,9 @@ urlpatterns: list[URLPattern] = [
     path("p/<slug:slug>/items/review/<int:stage_item_id>/", items.stage_item_review, name="stage-item-review"),
     path("p/<slug:slug>/people/", people.people_list, name="people"),
     path("p/<slug:slug>/people/codes/", people.people_codes, name="people-codes"),
+    path("p/<slug:slug>/people/groups/", people.people_groups, name="people-groups"),
     path("p/<slug:slug>/people/invite/", people.people_invite, name="people-invite"),
     path(
-    path("p/<slug:slug>/people/groups/", people.people_groups, name="people-groups"),
         "p/<slug:slug>/people/invite/<int:invite_id>/revoke/", people.people_invite_revoke, name="people-invite-revoke"
     ),
     path("p/<slug:slug>/people/exclusions/<int:exclusion_id>/lift/", people.exclusion_lift, name="exclusion-lift"),
@@ -59,8 +60,6 @@ urlpatterns: list[URLPattern] = [
     path("p/<slug:slug>/stages/<slug:stage_slug>/preview/", stage.stage_preview, name="stage-preview"),
     path("p/<slug:slug>/stages/<slug:stage_slug>/guidelines/", stage.stage_guidelines, name="stage-guidelines"),
     path("p/<slug:slug>/stages/<slug:stage_slug>/items/", stage.stage_items, name="stage-items"),
-    # Exports, and archives that become projects
-    path("p/<slug:slug>/export/answers.csv", files.export_answers, name="export-answers"),
     path("p/<slug:slug>/stages/<slug:stage_slug>/options/", following.stage_options, name="stage-options"),
     path("p/<slug:slug>/stages/<slug:stage_slug>/feeds/", following.stage_feeds, name="stage-feeds"),
     path(
@@ -69,7 +68,8 @@ urlpatterns: list[URLPattern] = [
         name="stage-feed-end",
     ),
     path("p/<slug:slug>/stages/<slug:stage_slug>/cross-check/", following.stage_cross_check, name="stage-cross-check"),
-    path("p/<slug:slug>/audits/new/", audit.audit_new, name="audit-new"),
+    # Exports, and archives that become projects
+    path("p/<slug:slug>/export/answers.csv", files.export_answers, name="export-answers"),
     path("p/<slug:slug>/exports/", exporting.exports, name="exports"),
     path("p/<slug:slug>/exports/<int:export_id>/step/", exporting.export_step, name="export-step"),
     path("p/<slug:slug>/exports/<int:export_id>/file/", exporting.export_file, name="export-file"),

@@ -19,7 +19,7 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.utils import timezone
 
-from annotate.models import Exclusion, Export, Person, Restoration, StoredFile
+from annotate.models import Exclusion, Export, Feed, Person, Restoration, StoredFile
 from annotate.services import people, tokens
 from annotate.services.importing import draft_import
 from evaluation.models import Report, Trial
@@ -80,6 +80,7 @@ DOORS: dict[str, Door] = {
     "work-draft": Door(None, OWNER, HELD),
     "work-skip": Door(None, OWNER, HELD),
     "work-renew": Door(None, OWNER, HELD),
+    "work-hints": Door(None, OWNER, {"token": "authored.token"}),
     "work-revise": Door(OWNER, OWNER, {"token": "submitted.token"}),
     "api-schema": Door(PUBLIC),
     "tokens": Door(SIGNED_IN),
@@ -92,6 +93,7 @@ DOORS: dict[str, Door] = {
     "stage-item-review": Door(None, ADMINS, SLUG | {"stage_item_id": "stage_item.pk"}),
     "people": Door(ADMINS, None, SLUG),
     "people-codes": Door(None, ADMINS, SLUG),
+    "people-groups": Door(None, ADMINS, SLUG),
     "people-invite": Door(None, ADMINS, SLUG),
     "people-invite-revoke": Door(None, ADMINS, SLUG | {"invite_id": "invite.pk"}),
     "exclusion-lift": Door(None, ADMINS, SLUG | {"exclusion_id": "exclusion.pk"}),
@@ -106,6 +108,12 @@ DOORS: dict[str, Door] = {
     "stage-preview": Door(None, ADMINS, STAGE),
     "stage-guidelines": Door(None, ADMINS, STAGE),
     "stage-items": Door(None, ADMINS, STAGE),
+    "stage-options": Door(None, ADMINS, STAGE),
+    "stage-feeds": Door(None, ADMINS, STAGE),
+    "stage-feed-end": Door(None, ADMINS, STAGE | {"feed_id": "feed.pk"}),
+    "stage-cross-check": Door(None, ADMINS, STAGE),
+    "cross-check-agreement": Door(READERS, None, STAGE),
+    "cross-check-matrix": Door(READERS, None, STAGE),
     "import": Door(ADMINS, ADMINS, SLUG),
     "import-job": Door(ADMINS, None, JOB),
     "import-mapping": Door(None, ADMINS, JOB),
@@ -195,6 +203,11 @@ API_DOORS: dict[str, ApiDoor] = {
     "api-stage": ApiDoor({"get": ("read", READERS)}, STAGE),
     "api-stage-state": ApiDoor({"post": ("run", ADMINS)}, STAGE),
     "api-stage-items": ApiDoor({"post": ("run", ADMINS)}, STAGE),
+    "api-stage-options": ApiDoor({"post": ("run", ADMINS)}, STAGE),
+    "api-stage-cross-check": ApiDoor({"post": ("run", ADMINS)}, STAGE),
+    "api-cross-check-agreement": ApiDoor({"get": ("read", READERS)}, STAGE),
+    "api-feeds": ApiDoor({"get": ("read", READERS), "post": ("run", ADMINS)}, SLUG),
+    "api-feed": ApiDoor({"delete": ("run", ADMINS)}, SLUG | {"feed_id": "feed.pk"}),
     "api-resolutions": ApiDoor({"get": ("read", READERS)}, STAGE),
     "api-export-answers": ApiDoor({"get": ("export", ADMINS)}, SLUG),
     "api-exports": ApiDoor({"get": ("export", READERS), "post": ("export", READERS)}, SLUG),
@@ -260,6 +273,10 @@ def make_world() -> SimpleNamespace:
     export = Export.objects.create(
         project=project, kind="answers", format="exact", is_for_admins=True, file=answers, state="done", due_at=None
     )
+    author = make_stage(
+        project, kind="author", form=[{"name": "pairs", "type": "qa_pairs", "caption": "Write questions"}]
+    )
+    authored = make_assignment(make_stage_item(author, items[0]), annotator)
     api_token, _ = tokens.make_token(person=annotator, name="a script", scopes=["work"], days=1)
     return SimpleNamespace(
         project=project,
@@ -272,6 +289,8 @@ def make_world() -> SimpleNamespace:
         stage=stage,
         stage_item=stage_items[2],
         assignment=assignment,
+        authored=authored,
+        feed=Feed.objects.create(source=stage, target=author),
         submitted=annotation.assignment,
         exclusion=Exclusion.objects.create(project=project, annotation=annotation, reason="late", decided_by=admin),
         invite=invite,

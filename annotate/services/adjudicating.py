@@ -81,7 +81,7 @@ def adjudicate(
         "is_decision": True,
     }
     store: Any = submitting.revise_annotation if revises else submitting.submit_annotation
-    annotation = store(**given)
+    annotation: Annotation = store(**given)
     Decision.objects.create(
         annotation=annotation,
         kind=ruling.kind,

@@ -19,7 +19,7 @@ def write_gold(
     # Two at once must not both become version 2.
     Item.objects.select_for_update(no_key=True).get(pk=item.pk)
     versions = Gold.objects.filter(item=item, field=field, label_set="")
-    newest = versions.order_by("version").last()
+    newest: Gold | None = versions.order_by("version").last()
     if newest is not None and newest.is_current and newest.answers == answers and newest.made_by == made_by:
         return newest
     versions.filter(is_current=True).update(is_current=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import secrets
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -17,18 +18,31 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotate.answers import AnswerInvalid, FieldSpec, fields_for_item, fields_from_json, get_field_type, readings
 from annotate.desk import Desk, Held, desk_at, form_seen, guidelines_seen, held_by
-from annotate.exceptions import AssignmentNotOpen, MembershipPaused, OtherPersonSignedIn, StageNotOpen, StaleDraft
+from annotate.exceptions import (
+    AssignmentNotOpen,
+    MembershipPaused,
+    OtherPersonSignedIn,
+    StageNotOpen,
+    StaleDraft,
+    VotesChanged,
+)
 from annotate.forms import AnswerForm, SkipForm
 from annotate.markdown import guidelines_html
 from annotate.models import Annotation, Assignment, GuidelineVersion, Person, Stage, StageVersion
 from annotate.person_token import is_token_of, person_token
-from annotate.services import assigning, counting, submitting
+from annotate.services import assigning, counting, hinting, submitting
 from annotate.services.assigning import Left, NothingLeft
 from annotate.services.counting import PersonCounts
+from annotate.services.showing import given_to
 from annotate.shown import shown_item
+from annotate.views import adjudication, review
 from annotate.views.at_work import at_work
+from annotate.views.sheets import Sheet
 
 SUMMARY_LENGTH = 60
+
+# Kinds of stages whose page has more than an item and a form.
+SHEETS: dict[str, Sheet] = {Stage.Kind.ADJUDICATE: adjudication.SHEET, Stage.Kind.REVIEW: review.SHEET}
 
 # Stands for an assignment's token, in which no colon occurs.
 ANY_TOKEN = ":token:"
@@ -50,9 +64,10 @@ def submit(request: HttpRequest, token: str) -> HttpResponse:
     """Store the answer; the response that acknowledges it carries the next item."""
     assignment, seconds, desk = _held(request, token)
     version = _version_seen(request, desk)
-    form = AnswerForm(request.POST, fields=submitting.fields_asked(assignment, version))
-    if not form.is_valid():
-        return _page(request, desk, assignment, version=version, form=form, status=422)
+    form = _form(request, assignment, version)
+    if not form.is_valid() or form.is_look:
+        status = 200 if form.is_look and request.htmx else 422  # type: ignore[attr-defined]
+        return _page(request, desk, assignment, version=version, form=form, status=status)
     guidelines = _guidelines_seen(request, desk)
     stored = {
         "assignment": assignment,
@@ -62,7 +77,10 @@ def submit(request: HttpRequest, token: str) -> HttpResponse:
         "circumstances": form.circumstances(guideline_version_id=guidelines, held_seconds=seconds),
     }
     try:
-        if desk.may_take:
+        if sheet := SHEETS.get(desk.stage.kind):
+            annotation, mine = sheet.store(form, stored, False), None
+            following = _next(desk)
+        elif desk.may_take:
             done = submitting.submit_and_claim_next(**stored, languages=desk.languages)
             annotation, following, mine = done.annotation, done.next, done.mine
         else:
@@ -74,6 +92,9 @@ def submit(request: HttpRequest, token: str) -> HttpResponse:
     except AssignmentNotOpen as refusal:
         form.add_error(None, str(refusal))
         return _page(request, desk, assignment, version=version, form=form, status=refusal.http_status, is_open=False)
+    except VotesChanged as refusal:
+        form.add_error(None, str(refusal))
+        return _page(request, desk, assignment, version=version, form=form, status=refusal.http_status)
     return _page(request, desk, following, last=annotation, mine=mine)
 
 
@@ -90,24 +111,29 @@ def revise(request: HttpRequest, token: str) -> HttpResponse:
         version = given.stage_version
         return _page(request, desk, assignment, version=version, revising=given)
     version = _version_seen(request, desk)
-    form = AnswerForm(request.POST, fields=submitting.fields_asked(assignment, version))
-    if not form.is_valid():
-        return _page(request, desk, assignment, version=version, form=form, revising=given, status=422)
+    form = _form(request, assignment, version)
+    if not form.is_valid() or form.is_look:
+        status = 200 if form.is_look and request.htmx else 422  # type: ignore[attr-defined]
+        return _page(request, desk, assignment, version=version, form=form, revising=given, status=status)
+    stored = {
+        "assignment": assignment,
+        "answer": form.answer,
+        "client_key": form.cleaned_data["client_key"],
+        "stage_version": version,
+        "circumstances": form.circumstances(guideline_version_id=_guidelines_seen(request, desk)),
+    }
     try:
         if desk.seat is None:
             raise MembershipPaused
-        annotation = submitting.revise_annotation(
-            assignment=assignment,
-            answer=form.answer,
-            client_key=form.cleaned_data["client_key"],
-            stage_version=version,
-            circumstances=form.circumstances(guideline_version_id=_guidelines_seen(request, desk)),
-        )
+        if sheet := SHEETS.get(desk.stage.kind):
+            annotation = sheet.store(form, stored, True)
+        else:
+            annotation = submitting.revise_annotation(**stored)
     except AnswerInvalid as refusal:
         form.field_errors = refusal.errors
         status = refusal.http_status
         return _page(request, desk, assignment, version=version, form=form, revising=given, status=status)
-    except (AssignmentNotOpen, MembershipPaused, StageNotOpen) as refusal:
+    except (AssignmentNotOpen, MembershipPaused, StageNotOpen, VotesChanged) as refusal:
         form.add_error(None, str(refusal))
         status = refusal.http_status
         return _page(request, desk, assignment, version=version, form=form, revising=given, status=status)
@@ -141,7 +167,7 @@ def draft(request: HttpRequest, token: str) -> HttpResponse:
     """Autosave, for the page's script. 409 is quiet: the words are stored elsewhere, newer."""
     assignment, _, desk = _held(request, token)
     version = _version_seen(request, desk)
-    form = AnswerForm(request.POST, fields=submitting.fields_asked(assignment, version))
+    form = _form(request, assignment, version)
     if not form.is_valid():
         return JsonResponse({"error": "invalid", "fields": form.field_errors}, status=422)
     version_sent = form.cleaned_data["draft_version"] or 0
@@ -150,6 +176,22 @@ def draft(request: HttpRequest, token: str) -> HttpResponse:
     except StaleDraft as refusal:
         return JsonResponse({"error": "stale", "message": str(refusal)}, status=refusal.http_status)
     return JsonResponse({"version": version_sent, "readings": readings(form.specs, form.answer)})
+
+
+@require_POST
+@at_work
+def hints(request: HttpRequest, token: str) -> HttpResponse:
+    """What the author might look at again, for the page's script, while they type. Nothing is stored."""
+    assignment, _, desk = _held(request, token)
+    version = _version_seen(request, desk)
+    fields = submitting.fields_asked(assignment, version)
+    if not hinting.gives_hints(desk.stage, fields):
+        raise Http404
+    form = AnswerForm(request.POST, fields=fields)
+    form.is_valid()  # what cannot be read has no hints; the draft says so
+    typed = form.answer | form.typed
+    found = [dataclasses.asdict(hint) for hint in hinting.hints_for(assignment, fields, typed)]
+    return JsonResponse({"hints": found})
 
 
 @require_POST
@@ -189,6 +231,12 @@ def _next(desk: Desk) -> Assignment | NothingLeft:
 def _current(assignment: Assignment) -> Annotation:
     given = Annotation.objects.filter(assignment=assignment, is_current=True).select_related("stage_version")
     return get_object_or_404(given)
+
+
+def _form(request: HttpRequest, assignment: Assignment, version: StageVersion) -> AnswerForm:
+    sheet = SHEETS.get(assignment.stage.kind)
+    form = sheet.form if sheet else AnswerForm
+    return form(request.POST, fields=submitting.fields_asked(assignment, version))
 
 
 def _version_seen(request: HttpRequest, desk: Desk) -> StageVersion:
@@ -247,7 +295,9 @@ def _page(
         context |= {"is_open": is_open, "revising": revising is not None, "skip_options": _skip_options()}
         if problem:
             context["form_error"] = problem
-    template = "annotate/partials/item.html" if is_fragment else "annotate/work.html"
+    sheet = None if isinstance(outcome, NothingLeft) else SHEETS.get(desk.stage.kind)
+    context["part"] = sheet.template if sheet else "annotate/partials/item.html"
+    template = context["part"] if is_fragment else "annotate/work.html"
     return render(request, template, context, status=status)
 
 
@@ -262,7 +312,7 @@ def _form_context(
     client_key = secrets.token_urlsafe(16)
     draft = assignment.draft if isinstance(assignment.draft, dict) else {}
     if form is not None:
-        answer: Mapping[str, Any] = {name: form.data.get(name) for name in form.data} | form.answer
+        answer: Mapping[str, Any] = {name: form.data.get(name) for name in form.data} | form.answer | form.typed
         errors = form.field_errors
         error = _form_error(form)
         # The same key: nothing was stored under it, and a second click on the form before must not become a second
@@ -278,21 +328,30 @@ def _form_context(
         answer = draft.get("answer") or {}
         flags = {"is_flagged": draft.get("is_flagged", False), "note": draft.get("flag_note", "")}
         active_seconds = draft.get("active_seconds", 0)
+    shown = None
+    if sheet := SHEETS.get(assignment.stage.kind):
+        shown = sheet.show(assignment, form, revising, answer)
+        answer = shown.answer
+    given = given_to(assignment, version)
+    asks_for_hints = hinting.gives_hints(assignment.stage, specs)
+    found = hinting.hints_for(assignment, specs, answer) if asks_for_hints else []
     # What is refused says so already.
     read = readings([spec for spec in specs if spec.name not in errors], answer)
     return {
         "assignment": assignment,
+        "gives_hints": asks_for_hints,
         "addresses": {
             "answer": _address("work-submit" if revising is None else "work-revise", assignment),
             "draft": _address("work-draft", assignment),
             "renew": _address("work-renew", assignment),
             "skip": _address("work-skip", assignment),
+            "hints": _address("work-hints", assignment) if asks_for_hints else "",
         },
         "item": shown_item(
             external_id=revision.item.external_id,
             language=revision.language,
-            content=revision.content,
-            shown_keys=version.shown_keys,
+            content=given.content,
+            shown_keys=given.shown_keys,
         ),
         "fields": [
             {
@@ -301,6 +360,7 @@ def _form_context(
                 "error": errors.get(spec.name, ""),
                 "reading": read.get(spec.name, ""),
                 "name": spec.name,
+                "hints": [hint for hint in found if hint.field == spec.name],
             }
             for spec in specs
         ],
@@ -309,6 +369,7 @@ def _form_context(
         "flags": flags,
         "active_seconds": active_seconds,
         "form_error": error,
+        **(shown.context if shown else {}),
     }
 
 
