@@ -14,6 +14,7 @@ from django.utils.text import slugify
 from annotate.answers import SETTINGS, FieldSpecInvalid, JsonValue, fields_from_json, get_field_type
 from annotate.languages import is_language_tag
 from annotate.models import ItemSet, Membership, Project, Stage
+from annotate.stage_kinds import KINDS
 
 MAX_FIELDS = 12
 GROUPS = [("", "no group"), ("A", "A"), ("B", "B")]
@@ -217,7 +218,10 @@ class StageForm(PlainForm):
 
 
 class NewStageForm(StageForm):
-    kind = forms.ChoiceField(choices=Stage.Kind.choices, widget=forms.HiddenInput)
+    kind = forms.ChoiceField(
+        choices=[(kind, described.caption) for kind, described in KINDS.items() if described.is_offered],
+        widget=forms.HiddenInput,
+    )
     slug = forms.CharField(max_length=80, required=False, label="Short address", help_text="Empty: made of the title.")
     field_order = ("kind", "title", "slug")
 

@@ -37,7 +37,10 @@ DROP_CODES = (
 
 @dataclass(frozen=True)
 class StageKind:
-    """caption: for the one who makes a stage. roles, overlap, order, fields: what a new stage begins with."""
+    """caption: for the one who makes a stage. roles, overlap, order, fields: what a new stage begins with.
+
+    is_offered: whether the page of a new stage offers it; items of the others come from draws, which have no page yet.
+    """
 
     caption: str
     says: str
@@ -45,6 +48,7 @@ class StageKind:
     roles: tuple[str, ...] = ("annotator",)
     overlap: int = 3
     order: str = "seeded"
+    is_offered: bool = True
 
 
 KINDS: dict[str, StageKind] = {
@@ -105,6 +109,7 @@ KINDS: dict[str, StageKind] = {
         ),
         roles=("meta_reviewer",),
         overlap=2,
+        is_offered=False,
     ),
     "judge": StageKind(
         "Judge: is the model's answer right?",
@@ -119,6 +124,7 @@ KINDS: dict[str, StageKind] = {
             _WHY,
         ),
         overlap=1,
+        is_offered=False,
     ),
 }
 

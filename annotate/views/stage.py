@@ -48,7 +48,7 @@ def stage_run_by(request: PersonRequest, slug: str, stage_slug: str) -> tuple[Pr
 def stage_new(request: PersonRequest, slug: str) -> HttpResponse:
     project = project_run_by(request.user, slug)
     kind = request.GET.get("kind", request.POST.get("kind"))
-    kind = kind if kind in KINDS else Stage.Kind.LABEL
+    kind = kind if kind in KINDS and KINDS[kind].is_offered else Stage.Kind.LABEL
     first = list(KINDS[kind].fields)
     judged = _judged(request, project, kind)
     if judged:
@@ -82,7 +82,7 @@ def stage_new(request: PersonRequest, slug: str) -> HttpResponse:
         fields = FieldFormSet(prefix="fields", initial=field_initial(first))
     context = project_page(project, request.user, "") | {
         "kind": kind,
-        "kinds": KINDS,
+        "kinds": {kind: described for kind, described in KINDS.items() if described.is_offered},
         "form": form,
         "version_form": version,
         "field_forms": fields,
