@@ -76,6 +76,8 @@ def submit(request: HttpRequest, token: str) -> HttpResponse:
         "stage_version": version,
         "circumstances": form.circumstances(guideline_version_id=guidelines, held_seconds=seconds),
     }
+    annotation: Annotation | None
+    mine: PersonCounts | None
     try:
         if sheet := SHEETS.get(desk.stage.kind):
             annotation, mine = sheet.store(form, stored, False), None
