@@ -122,7 +122,15 @@ def run_pytest(pair: str, arguments: list[str], environment: Mapping[str, str], 
     report = scratch / f"{pair.replace(' ', '-')}.xml"
     data = scratch / f"data-{pair.replace(' ', '-')}"
     code = _run(
-        ["pytest", f"--junitxml={report}", "-p", "no:cacheprovider", *side_by_side(arguments), *arguments],
+        [
+            "pytest",
+            f"--junitxml={report}",
+            "-p",
+            "no:cacheprovider",
+            "--capture=no",
+            *side_by_side(arguments),
+            *arguments,
+        ],
         {**environment, "GOLDPANEL_DATA": str(data)},
     )
     before = tally.failed

@@ -121,6 +121,7 @@ def test_whatever_is_sent_nothing_breaks_and_the_document_is_true():
         "endpoint_id": here.endpoint.pk,
         "report_id": here.report.pk,
         "export_id": here.export.pk,
+        "feed_id": here.feed.pk,
         "name": "report.json",
     }
     known = {

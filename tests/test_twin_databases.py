@@ -174,7 +174,7 @@ def work_by_program(world: SimpleNamespace, monkeypatch: pytest.MonkeyPatch, *, 
         for name, door in sorted(API_DOORS.items()) if tries_doors else ():
             if "slug" in door.ids:
                 ids = {"slug": world.project.slug, "stage_slug": world.label.slug, "name": "report.json"}
-                address = reverse(name, kwargs={key: ids.get(key, world.run.pk) for key in door.ids})
+                address = reverse(f"api:{name}", kwargs={key: ids.get(key, world.run.pk) for key in door.ids})
                 note(seen, f"refused {name}", api.get(address))
     return seen
 

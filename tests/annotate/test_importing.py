@@ -127,7 +127,7 @@ def test_imported_items_can_be_claimed_at_once(stage):
     assert claim_next(stage=stage, person=make_member(stage.project)).stage_item.stage == stage
 
 
-@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite plans without figures")
+@pytest.mark.services  # SQLite plans without figures
 def test_the_item_list_reads_one_page_of_items_right_after_a_large_import(stage):
     # Without figures about the new items, PostgreSQL read and sorted all of them for the first fifty.
     run(stage, claims(1_500))

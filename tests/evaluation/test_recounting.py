@@ -53,6 +53,7 @@ FALSE = {
 NO_COUNTERS = {
     "annotate.Annotation": {"active_seconds", "wall_seconds"},  # measured
     "annotate.Assignment": {"draft_version"},
+    "annotate.Decision": {"n_votes", "n_alike"},  # what the adjudicator saw
     "annotate.Invite": {"uses"},  # who came in through it is not kept
     "annotate.ItemSet": {"n_population"},  # what there was to draw from at the time
     "annotate.Stage": {"position", "seed", "escalate_by"},
