@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
-    pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite keeps no connection to a server"),
+    pytest.mark.services,  # SQLite keeps no connection to a server
 ]
 
 

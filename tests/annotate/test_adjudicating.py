@@ -7,7 +7,7 @@ from datetime import timedelta
 from types import SimpleNamespace
 
 import pytest
-from django.db import connection, connections
+from django.db import connections
 from django.utils import timezone
 
 from annotate.answers import AnswerInvalid
@@ -257,7 +257,7 @@ class TestGold:
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite lets one writer in at a time")
+@pytest.mark.services  # SQLite lets one writer in at a time
 def test_of_a_vote_and_a_decision_at_once_neither_is_lost():
     dispute = make_dispute("6", "2", "7")
     card, seen = card_of(dispute, "7"), votes(dispute).seen

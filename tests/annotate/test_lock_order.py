@@ -18,7 +18,7 @@ from tests.factories import make_member, make_project, make_stage, make_stage_it
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
-    pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has one writer at a time"),
+    pytest.mark.services,  # SQLite has one writer at a time
 ]
 
 PATIENCE_SECONDS = 30
