@@ -5,7 +5,7 @@ What a stage does not list is not shown: the work page, the previews, the side-b
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypedDict
 
 
@@ -31,11 +31,16 @@ def shown_pairs(content: Iterable[Sequence[Any]], shown_keys: Sequence[str]) -> 
 
 
 def shown_item(
-    *, external_id: str, language: str, content: Iterable[Sequence[Any]], shown_keys: Sequence[str]
+    *,
+    external_id: str,
+    language: str,
+    content: Iterable[Sequence[Any]],
+    shown_keys: Sequence[str],
+    captions: Mapping[str, str] | None = None,
 ) -> ShownItem:
     """The item's values in the order of `shown_keys`; a key that it does not have is passed over.
 
-    A single block needs no caption: its key would only repeat what is seen.
+    A single block needs no caption: its key would only repeat what is seen. captions: of keys that need their own.
     """
     values = dict(shown_pairs(content, shown_keys))
     present = list(values)
@@ -47,7 +52,11 @@ def shown_item(
         "language": language,
         "headline": headline,
         "blocks": [
-            {"key": key, "caption": key.replace("_", " ") if len(rest) > 1 else "", "value": values[key]}
+            {
+                "key": key,
+                "caption": (captions or {}).get(key) or (key.replace("_", " ") if len(rest) > 1 else ""),
+                "value": values[key],
+            }
             for key in rest
         ],
     }

@@ -68,7 +68,31 @@ def world() -> SimpleNamespace:
     for item in items:
         make_prediction(run, item, {"label": "yes"})
     resolve_due(limit=100)
-    return SimpleNamespace(project=project, me=me, label=label, answer=answer, run=run)
+    rewrite = make_stage(
+        project,
+        kind="rewrite",
+        order="sequential",
+        overlap=3,
+        form=[{"name": "question", "type": "question", "caption": "The question"}],
+        options={"source_label_key": "verdict"},
+    )
+    author = make_stage(
+        project,
+        kind="author",
+        order="sequential",
+        overlap=3,
+        shown_keys=["table"],
+        form=[{"name": "pairs", "type": "qa_pairs", "caption": "Write questions"}],
+        options={"is_shuffled": True, "hidden_keys": ["Born"]},
+    )
+    table = {"type": "table", "title": "Ada", "sections": [["", [["Born", "1815"], ["Club", "Rovers"], ["Cups", "2"]]]]}
+    for stage, content in (
+        (rewrite, [["question", "Water is wet."], ["verdict", "SUPPORTS"]]),
+        (author, [["table", table]]),
+    ):
+        for _ in range(2):
+            make_stage_item(stage, make_item(project, content, gold={"label": ["yes"]}, strata=[["domain", "sports"]]))
+    return SimpleNamespace(project=project, me=me, label=label, answer=answer, rewrite=rewrite, author=author, run=run)
 
 
 def change_what_is_hidden(world: SimpleNamespace) -> None:
@@ -131,6 +155,16 @@ def visit(world: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> Seen:
             token = re.search(rb'data-token="([^"]+)"', following.content)[1].decode()
             form = hidden_fields(following.content) | {"reason": "cannot_tell"}
             note(seen, "skip", client.post(f"/work/a/{token}/skip/", form))
+        for stage, given in (
+            (world.rewrite, {"question": "Is water wet"}),
+            (world.author, {"pairs.question": "Did she win", "pairs.answer": "2"}),
+        ):
+            page = note(seen, f"work {stage.kind}", client.get(f"/work/{world.project.slug}/{stage.slug}/"))
+            form = hidden_fields(page.content) | given
+            token = re.search(rb'data-token="([^"]+)"', page.content)[1].decode()
+            note(seen, "hints", client.post(f"/work/a/{token}/hints/", form))
+            note(seen, "look", client.post(f"/work/a/{token}/submit/", form | {"look.over": "1"}))
+            note(seen, "submit", client.post(f"/work/a/{token}/submit/", form, headers={"HX-Request": "true"}))
         note(seen, "home again", client.get("/"))
         for hidden in (
             "",
@@ -198,6 +232,8 @@ def test_two_worlds_that_differ_in_what_is_hidden_look_the_same(sitting, world, 
     assert different == []
     # The visit itself was a real one: answers were taken and pages shown.
     statuses = {what: status for what, status, _, _ in before}
+    if sitting is visit:
+        assert {statuses[what] for what in ("work rewrite", "work author", "hints")} == {200}
     shown = ("home", "work label", "work answer", "draft", "submit", "work again", "skip", "home again")
     assert {statuses[what] for what in shown} <= {200, 302}
     assert statuses["nothing chosen"] == 422

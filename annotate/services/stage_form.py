@@ -7,6 +7,7 @@ from typing import Any
 
 from annotate.answers import fields_for_item, fields_from_json, get_field_type
 from annotate.models import GuidelineVersion, ItemRevision, Project, Stage
+from annotate.services.showing import given_in_preview
 from annotate.shown import shown_item
 
 # Contents that are read to learn which keys there are; all of them would be too many for a page.
@@ -42,12 +43,15 @@ def preview_of(
     if revision is None:
         return None
     keys = {key for key, _ in revision.content}
+    specs = fields_for_item(fields_from_json(fields), revision.content, revision.language)
+    given = given_in_preview(stage, revision, specs, shown_keys)
     return {
         "item": shown_item(
             external_id=revision.item.external_id,
             language=revision.language,
-            content=revision.content,
-            shown_keys=shown_keys,
+            content=given.content,
+            shown_keys=given.shown_keys,
+            captions=given.captions,
         ),
         "instruction": instruction,
         "fields": [
@@ -57,7 +61,7 @@ def preview_of(
                 "error": "",
                 "name": spec.name,
             }
-            for spec in fields_for_item(fields_from_json(fields), revision.content, revision.language)
+            for spec in specs
         ],
         "missing": [key for key in shown_keys if key not in keys],
     }

@@ -354,6 +354,7 @@ def _form_context(
             language=revision.language,
             content=given.content,
             shown_keys=given.shown_keys,
+            captions=given.captions,
         ),
         "fields": [
             {
