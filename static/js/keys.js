@@ -30,7 +30,9 @@ function choose(part, digit) {
   return Boolean(input);
 }
 
-/** actions: { submit(), letters: { s() {}, ... }, escape() }; optionsIn() is the part whose options the digits choose. */
+/** actions: { submit(), letters: { s() {}, ... }, escape() }; optionsIn() is the part whose options the digits choose.
+
+    Beside `letters`, a letter presses the button that names it in data-letter, as long as the part may be changed. */
 export function listen({ submit, letters, escape, optionsIn }) {
   document.addEventListener("keydown", (event) => {
     if (event.isComposing || event.defaultPrevented) return; // Enter and digits choose words in an input method.
@@ -58,6 +60,10 @@ export function listen({ submit, letters, escape, optionsIn }) {
     } else if (!dialog && Object.hasOwn(letters, key)) {
       event.preventDefault();
       letters[key]();
+    } else if (!dialog && part && /^[a-z]$/.test(key)) {
+      const button = document.querySelector(`[data-letter="${key}"]`);
+      if (button) event.preventDefault();
+      button?.click();
     }
   });
 }

@@ -98,6 +98,8 @@ function arrived(elt, item, status) {
     stash.drop(item.dataset.person, item.dataset.token);
     saveState("good", `Saved ${clock()}`);
   } else {
+    // The page that came holds the words that were sent: older ones must not be put back over them.
+    if (elt.matches("[data-look]")) stash.drop(item.dataset.person, item.dataset.token);
     saveState("", "");
   }
 }

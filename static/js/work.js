@@ -117,6 +117,12 @@ function onInput(event) {
 }
 
 document.addEventListener("input", onInput);
+
+// Another look at the same item is made of the words as they stand: no draft of them may come after it.
+document.addEventListener("click", (event) => {
+  if (event.target.closest("[data-look]") && !isFrozen()) shown.draft?.stop();
+});
+
 watchPairs({ mayChange: () => !isFrozen() });
 
 watchSending({
