@@ -46,16 +46,20 @@ class Tally:
     failed: int = 0
     skipped: int = 0
     untested: list[str] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
 
     def count_check(self, name: str, succeeded: bool) -> None:
         print(f"{'ok' if succeeded else 'FAILED'}: {name}", flush=True)
+        if not succeeded:
+            self.failures.append(name)
         self.passed += succeeded
         self.failed += not succeeded
 
     def count_report(self, path: Path) -> None:
-        """Add the numbers of a JUnit file; a run that left none did not get as far as its first test."""
+        """Add the numbers and failures of a JUnit file; a run that left none did not get as far as its first test."""
         if not path.exists():
             self.failed += 1
+            self.failures.append(f"{path.stem}: pytest left no report")
             return
         for suite in ElementTree.parse(path).iter("testsuite"):
             failed = int(suite.get("failures", 0)) + int(suite.get("errors", 0))
@@ -63,6 +67,10 @@ class Tally:
             self.failed += failed
             self.skipped += skipped
             self.passed += max(0, int(suite.get("tests", 0)) - failed - skipped)
+            for case in suite.iter("testcase"):
+                if (problem := case.find("failure")) is not None or (problem := case.find("error")) is not None:
+                    says = (problem.get("message") or "").strip()[:500]
+                    self.failures.append(f"{path.stem}: {case.get('classname')}::{case.get('name')}\n    {says}")
 
 
 def run_everything(pytest_arguments: list[str]) -> int:
@@ -106,6 +114,8 @@ def run_everything(pytest_arguments: list[str]) -> int:
     if in_ci and tally.untested:
         print("With CI=true nothing may be left out.")
         tally.failed += len(tally.untested)
+    if tally.failures:
+        print("\nFailed:", *(f"  {what}" for what in tally.failures), sep="\n")
     print(f"\n{tally.passed} passed, {tally.failed} failed" + (f", {tally.skipped} skipped" if tally.skipped else ""))
     return int(tally.failed > 0)
 
@@ -138,6 +148,7 @@ def run_pytest(pair: str, arguments: list[str], environment: Mapping[str, str], 
     # 5: nothing was selected, which happens when arguments select tests of the other pair only.
     if code not in {0, 5} and tally.failed == before:
         tally.failed += 1
+        tally.failures.append(f"{pair}: pytest ended with exit code {code}")
 
 
 def side_by_side(arguments: list[str]) -> list[str]:

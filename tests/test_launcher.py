@@ -246,13 +246,24 @@ def test_the_doctor_names_services_that_do_not_answer(tmp_path):
 def test_the_last_line_adds_up_what_every_run_reported(tmp_path):
     report = tmp_path / "report.xml"
     # Ten tests: one failed, one broke in its set-up, two were skipped, so six passed.
-    report.write_text('<testsuites><testsuite tests="10" failures="1" errors="1" skipped="2"/></testsuites>')
+    report.write_text(
+        '<testsuites><testsuite tests="10" failures="1" errors="1" skipped="2">'
+        '<testcase classname="tests.test_a" name="test_b"><failure message="assert 1 == 2">trace</failure></testcase>'
+        '<testcase classname="tests.test_a" name="test_c"><error message="no server">trace</error></testcase>'
+        '<testcase classname="tests.test_a" name="test_d"/></testsuite></testsuites>'
+    )
     tally = Tally()
     tally.count_report(report)
     tally.count_check("types", True)
     tally.count_check("migrations", False)
     tally.count_report(tmp_path / "a run that died.xml")
     assert (tally.passed, tally.failed, tally.skipped) == (7, 4, 2)
+    assert tally.failures == [
+        "report: tests.test_a::test_b\n    assert 1 == 2",
+        "report: tests.test_a::test_c\n    no server",
+        "migrations",
+        "a run that died: pytest left no report",
+    ]
 
 
 def test_a_developers_settings_change_no_test(monkeypatch, tmp_path):
