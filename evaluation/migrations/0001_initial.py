@@ -104,10 +104,38 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 (
+                    "rule",
+                    models.CharField(
+                        choices=[
+                            ("same_items", "the same items of every run"),
+                            ("per_run", "items of each run on its own"),
+                        ],
+                        default="same_items",
+                        max_length=10,
+                    ),
+                ),
+                (
+                    "stratum",
+                    models.CharField(
+                        blank=True,
+                        help_text="Its values are drawn in proportion; empty: it is a simple random draw.",
+                        max_length=100,
+                    ),
+                ),
+                (
                     "shows",
                     models.CharField(
                         choices=[("answer", "the answer as it was read"), ("completion", "the completion as it came")],
                         default="answer",
+                        max_length=10,
+                    ),
+                ),
+                (
+                    "unanswered",
+                    models.CharField(
+                        choices=[("left_out", "counted, not judged"), ("as_said", "judged by what was said")],
+                        default="left_out",
+                        help_text="What becomes of outcomes other than answered.",
                         max_length=10,
                     ),
                 ),
@@ -117,13 +145,13 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "n_per_run",
-                    models.PositiveIntegerField(help_text="Answers drawn from each run, or from each pair of runs."),
+                    models.PositiveIntegerField(help_text="Answers asked for of each run, or of each pair of runs."),
                 ),
                 ("seed", models.BigIntegerField()),
                 (
                     "counts",
                     models.JSONField(
-                        default=list, help_text="For each run, or pair: how many there were, drawn, left out."
+                        default=list, help_text="For each run, or pair: how many there were, and were drawn."
                     ),
                 ),
                 ("drawn_at", models.DateTimeField(default=django.utils.timezone.now)),
@@ -192,7 +220,11 @@ class Migration(migrations.Migration):
                 (
                     "candidate",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="annotate.candidate"
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="annotate.candidate",
                     ),
                 ),
                 (

@@ -18,14 +18,32 @@ class JudgeSample(models.Model):
         ANSWER = "answer", "the answer as it was read"
         COMPLETION = "completion", "the completion as it came"
 
+    class Rule(models.TextChoices):
+        SAME_ITEMS = "same_items", "the same items of every run"
+        PER_RUN = "per_run", "items of each run on its own"
+
+    class Unanswered(models.TextChoices):
+        LEFT_OUT = "left_out", "counted, not judged"
+        AS_SAID = "as_said", "judged by what was said"
+
     stage = models.OneToOneField("annotate.Stage", on_delete=models.CASCADE, related_name="judge_sample")
     mode = models.CharField(max_length=10, choices=Mode.choices)
+    rule = models.CharField(max_length=10, choices=Rule.choices, default=Rule.SAME_ITEMS)
+    stratum = models.CharField(
+        max_length=100, blank=True, help_text="Its values are drawn in proportion; empty: it is a simple random draw."
+    )
     shows = models.CharField(max_length=10, choices=Shows.choices, default=Shows.ANSWER)
+    unanswered = models.CharField(
+        max_length=10,
+        choices=Unanswered.choices,
+        default=Unanswered.LEFT_OUT,
+        help_text="What becomes of outcomes other than answered.",
+    )
     field = models.JSONField(help_text="The field whose answers are judged, as it was described at the draw.")
     runs = models.ManyToManyField("evaluation.Run", related_name="judge_samples")
-    n_per_run = models.PositiveIntegerField(help_text="Answers drawn from each run, or from each pair of runs.")
+    n_per_run = models.PositiveIntegerField(help_text="Answers asked for of each run, or of each pair of runs.")
     seed = models.BigIntegerField()
-    counts = models.JSONField(default=list, help_text="For each run, or pair: how many there were, drawn, left out.")
+    counts = models.JSONField(default=list, help_text="For each run, or pair: how many there were, and were drawn.")
     drawn_at = models.DateTimeField(default=timezone.now)
 
     objects = JudgeSampleQuerySet.as_manager()
@@ -35,14 +53,17 @@ class JudgeSample(models.Model):
 
 
 class CandidateOrigin(models.Model):
-    """Whose answer a candidate is: of one prediction, or the first of one and the second of another.
+    """What was drawn: one prediction, or the first of one and the second of another, and the candidate it became.
 
-    Several origins may share a candidate. One without a place in the stage was never asked about: both answers of the
-    pair are the same. Whoever judges must not read this.
+    Several origins may share a candidate, which is judged once. One without a place in the stage was never asked
+    about: both answers of the pair are the same. Without a candidate nothing was said that could be judged. Whoever
+    judges must not read this.
     """
 
     sample = models.ForeignKey(JudgeSample, on_delete=models.CASCADE, related_name="origins", db_index=False)
-    candidate = models.ForeignKey("annotate.Candidate", on_delete=models.PROTECT, related_name="+")
+    candidate = models.ForeignKey(
+        "annotate.Candidate", on_delete=models.PROTECT, null=True, blank=True, related_name="+"
+    )
     prediction = models.ForeignKey("evaluation.Prediction", on_delete=models.PROTECT, related_name="+")
     other = models.ForeignKey(
         "evaluation.Prediction", on_delete=models.PROTECT, null=True, blank=True, related_name="+"
