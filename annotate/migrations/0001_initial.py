@@ -293,6 +293,13 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("reason", models.TextField(blank=True)),
+                (
+                    "votes_hash",
+                    models.CharField(
+                        help_text="Stands for exactly the votes, and the wording of the item, that the adjudicator saw.",
+                        max_length=32,
+                    ),
+                ),
                 ("n_votes", models.PositiveIntegerField(help_text="Votes that the adjudicator saw.")),
                 (
                     "n_alike",
@@ -389,6 +396,35 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.CreateModel(
+            name="GoldRefusal",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("field", models.CharField(max_length=60)),
+                ("answer", models.JSONField()),
+                (
+                    "answer_hash",
+                    models.CharField(help_text="SHA-256 of its key: equal ones are equal answers.", max_length=64),
+                ),
+                ("reason", models.CharField(blank=True, max_length=300)),
+                ("refused_at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "refused_by",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to=settings.AUTH_USER_MODEL
+                    ),
+                ),
+                (
+                    "item",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="gold_refusals",
+                        to="annotate.item",
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
             name="Gold",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
@@ -416,9 +452,22 @@ class Migration(migrations.Migration):
                 ("is_current", models.BooleanField(default=True)),
                 ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
                 (
+                    "accepted_by",
+                    models.ForeignKey(
+                        blank=True,
+                        db_index=False,
+                        help_text="Who accepted what somebody else, or a vote, had said.",
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
                     "made_by",
                     models.ForeignKey(
                         blank=True,
+                        help_text="Whose word it is; who is left out of human accuracy on the item.",
                         null=True,
                         on_delete=django.db.models.deletion.PROTECT,
                         related_name="+",
@@ -1521,6 +1570,10 @@ class Migration(migrations.Migration):
                 condition=models.Q(models.Q(("kind", "bad"), _negated=True), ("is_gold", False), _connector="OR"),
                 name="decision_bad_is_no_gold",
             ),
+        ),
+        migrations.AddConstraint(
+            model_name="goldrefusal",
+            constraint=models.UniqueConstraint(fields=("item", "field", "answer_hash"), name="gold_refused_once"),
         ),
         migrations.AddConstraint(
             model_name="gold",

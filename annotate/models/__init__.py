@@ -15,7 +15,7 @@ from .event import Event
 from .exclusion import Exclusion
 from .export import Export, Restoration
 from .feed import Feed
-from .item import Gold, Item, ItemKey, ItemRevision, ItemSet, ItemSetEntry
+from .item import Gold, GoldRefusal, Item, ItemKey, ItemRevision, ItemSet, ItemSetEntry
 from .person import ImportedAnnotator, Invite, Person, SignInFailure
 from .project import GuidelineVersion, Membership, Project
 from .resolution import Resolution
@@ -36,6 +36,7 @@ __all__ = [
     "Export",
     "Feed",
     "Gold",
+    "GoldRefusal",
     "GuidelineVersion",
     "ImportJob",
     "ImportedAnnotator",

@@ -27,6 +27,9 @@ class Decision(models.Model):
         help_text="The earliest of the equal answers that were taken or edited.",
     )
     reason = models.TextField(blank=True)
+    votes_hash = models.CharField(
+        max_length=32, help_text="Stands for exactly the votes, and the wording of the item, that the adjudicator saw."
+    )
     n_votes = models.PositiveIntegerField(help_text="Votes that the adjudicator saw.")
     n_alike = models.PositiveIntegerField(default=0, help_text="Of those, the ones for what was taken or edited.")
     is_gold = models.BooleanField(default=False, help_text="Accepted as the gold label with it.")

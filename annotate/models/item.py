@@ -116,7 +116,21 @@ class Gold(models.Model):
     answers = models.JSONField(help_text="A list of acceptable values; most items have one.")
     origin = models.CharField(max_length=20, choices=Origin.choices, default=Origin.SOURCE)
     made_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, blank=True, related_name="+"
+        settings.AUTH_USER_MODEL,
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="+",
+        help_text="Whose word it is; who is left out of human accuracy on the item.",
+    )
+    accepted_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="+",
+        db_index=False,
+        help_text="Who accepted what somebody else, or a vote, had said.",
     )
     is_current = models.BooleanField(default=True)
     created_at = models.DateTimeField(default=timezone.now)
@@ -133,6 +147,28 @@ class Gold(models.Model):
 
     def __str__(self) -> str:
         return f"gold of {self.item_id}.{self.field} v{self.version}"
+
+
+class GoldRefusal(models.Model):
+    """A decided answer that is not to become the gold label. Another answer to the same field is a new proposal."""
+
+    item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="gold_refusals", db_index=False)
+    field = models.CharField(max_length=60)
+    answer = models.JSONField()
+    answer_hash = models.CharField(max_length=64, help_text="SHA-256 of its key: equal ones are equal answers.")
+    reason = models.CharField(max_length=300, blank=True)
+    refused_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    refused_at = models.DateTimeField(default=timezone.now)
+
+    objects = ItemRowQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["item", "field", "answer_hash"], name="gold_refused_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"refused for {self.item_id}.{self.field}"
 
 
 class ItemSet(models.Model):

@@ -87,6 +87,7 @@ def adjudicate(
         kind=ruling.kind,
         taken_from=card.votes[0] if card else None,
         reason=ruling.reason,
+        votes_hash=votes.seen,
         n_votes=votes.n,
         n_alike=card.n if card else 0,
         is_gold=ruling.is_gold,

@@ -30,6 +30,7 @@ def write_gold(
         answers=answers,
         origin=origin,
         made_by=made_by,
+        accepted_by=by,
     )
     events.record(
         actor=by or made_by,
@@ -64,6 +65,7 @@ def take_back(*, item: Item, fields: Iterable[str], origin: str, made_by: Person
             answers=before.answers if before else [],
             origin=before.origin if before else origin,
             made_by=before.made_by if before else made_by,
+            accepted_by=before.accepted_by if before else None,
         )
         events.record(
             actor=made_by,

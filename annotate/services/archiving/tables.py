@@ -183,6 +183,7 @@ TABLES: list[Table] = [
     Table("annotate.ItemRevision", paths=("item__project",), check=_check_pairs("content")),
     Table("annotate.ItemKey", paths=("item__project",), check=_check_pairs("strata", "extra")),
     Table("annotate.Gold", paths=("item__project",), check=_check_gold),
+    Table("annotate.GoldRefusal", paths=("item__project",)),
     Table("annotate.ItemSet"),
     Table("annotate.ItemSetEntry", paths=("item_set__project",)),
     Table("annotate.Candidate", check=_check_pairs("content")),
