@@ -12,7 +12,7 @@ from django.db.models import F, Q
 from django.db.models.functions import Cast, Now
 
 if TYPE_CHECKING:
-    from annotate.models import Person
+    from annotate.models import Person, Stage
 
 READING_ROLES = ("admin", "viewer", "adjudicator", "meta_reviewer")
 RUNNING_ROLES = ("admin",)
@@ -142,6 +142,25 @@ class AnnotationQuerySet(ProjectRowQuerySet):
             .exclude(models.Exists(exclusions.filter(annotation=models.OuterRef("pk"))))
             .exclude(models.Exists(by_person))
         )
+
+
+class QuestionQuerySet(AdminRowQuerySet):
+    """Admins read and answer; whoever asked reads their own."""
+
+    def held_by(self, person: Person | Any) -> Self:
+        """A person's own questions in projects they are in: a paused membership opens no door."""
+        return self.filter(by_role(person, "project", (*READING_ROLES, "annotator")), person=person)
+
+    def unanswered(self) -> Self:
+        return self.filter(state="open")
+
+    def unread(self) -> Self:
+        """Answered, and not yet read by whoever asked."""
+        return self.filter(state="answered", read_at__isnull=True)
+
+    def pinned_in(self, stage: Stage) -> Self:
+        """What everybody in the stage reads beside its guidelines: its own, and those about the whole project."""
+        return self.filter(Q(stage=stage) | Q(stage__isnull=True), project=stage.project_id, is_pinned=True)
 
 
 class DecisionQuerySet(ProjectRowQuerySet):

@@ -125,6 +125,7 @@ def make_stage_item(stage: Stage, item: Item | None = None, **fields: Any) -> St
             "stage": stage,
             "revision": item.revisions.get(is_current=True),
             "rank": rank,
+            "root": item.root,
             "wanted": stage.overlap,
         }
         | fields

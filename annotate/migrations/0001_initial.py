@@ -903,6 +903,14 @@ class Migration(migrations.Migration):
                     "options",
                     models.JSONField(blank=True, default=dict, help_text="What only some kinds of stage have."),
                 ),
+                (
+                    "shows_decided",
+                    models.BooleanField(
+                        default=True,
+                        help_text="When it is closed, people see where their answers differ from what was decided.",
+                    ),
+                ),
+                ("shows_gold", models.BooleanField(default=False, help_text="And the gold label beside them.")),
                 ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
                 (
                     "adjudicated_in",
@@ -937,6 +945,18 @@ class Migration(migrations.Migration):
                 ("n_skipped", models.PositiveIntegerField(default=0)),
                 ("active_seconds", models.PositiveIntegerField(default=0)),
                 ("last_seen_at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "guidelines_known",
+                    models.ForeignKey(
+                        blank=True,
+                        db_index=False,
+                        help_text="The newest ones when the person began, or when they were told of a change.",
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="annotate.guidelineversion",
+                    ),
+                ),
                 (
                     "person",
                     models.ForeignKey(
@@ -1124,6 +1144,18 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 (
+                    "root",
+                    models.ForeignKey(
+                        blank=True,
+                        db_index=False,
+                        help_text="Items of one root are given out one after another; null: it stands by itself.",
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="annotate.item",
+                    ),
+                ),
+                (
                     "source",
                     models.ForeignKey(
                         blank=True,
@@ -1198,6 +1230,101 @@ class Migration(migrations.Migration):
                         db_index=False,
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="resolutions",
+                        to="annotate.stageitem",
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
+            name="Question",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("text", models.TextField()),
+                ("client_key", models.CharField(max_length=64)),
+                ("asked_at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[("open", "open"), ("answered", "answered")], default="open", max_length=10
+                    ),
+                ),
+                ("answer", models.TextField(blank=True)),
+                ("answered_at", models.DateTimeField(blank=True, null=True)),
+                ("read_at", models.DateTimeField(blank=True, null=True)),
+                ("is_pinned", models.BooleanField(default=False)),
+                (
+                    "pinned_text",
+                    models.TextField(
+                        blank=True, help_text="The question as everybody reads it; empty: as it was asked."
+                    ),
+                ),
+                (
+                    "pin_changed_at",
+                    models.DateTimeField(
+                        blank=True,
+                        help_text="When what everybody reads of it last changed: pinned, reworded or taken down.",
+                        null=True,
+                    ),
+                ),
+                (
+                    "answered_by",
+                    models.ForeignKey(
+                        blank=True,
+                        db_index=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "person",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="questions",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="questions",
+                        to="annotate.project",
+                    ),
+                ),
+                (
+                    "revision",
+                    models.ForeignKey(
+                        blank=True,
+                        db_index=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="annotate.itemrevision",
+                    ),
+                ),
+                (
+                    "stage",
+                    models.ForeignKey(
+                        blank=True,
+                        db_index=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="questions",
+                        to="annotate.stage",
+                    ),
+                ),
+                (
+                    "stage_item",
+                    models.ForeignKey(
+                        blank=True,
+                        db_index=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
                         to="annotate.stageitem",
                     ),
                 ),
@@ -1732,6 +1859,12 @@ class Migration(migrations.Migration):
             model_name="stageitem",
             index=models.Index(condition=models.Q(("due_at__isnull", False)), fields=["due_at"], name="stage_item_due"),
         ),
+        migrations.AddIndex(
+            model_name="stageitem",
+            index=models.Index(
+                condition=models.Q(("root__isnull", False)), fields=["stage", "root", "rank"], name="stage_item_of_root"
+            ),
+        ),
         migrations.AddConstraint(
             model_name="stageitem",
             constraint=models.UniqueConstraint(
@@ -1775,6 +1908,60 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name="resolution",
             constraint=models.UniqueConstraint(fields=("stage_item", "field"), name="resolution_once"),
+        ),
+        migrations.AddIndex(
+            model_name="question",
+            index=models.Index(fields=["project", "-state", "-id"], name="question_by_state"),
+        ),
+        migrations.AddIndex(
+            model_name="question",
+            index=models.Index(
+                condition=models.Q(("read_at__isnull", True), ("state", "answered")),
+                fields=["person", "project"],
+                name="question_unread",
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="question",
+            index=models.Index(
+                condition=models.Q(("pin_changed_at__isnull", False)),
+                fields=["project", "stage"],
+                name="question_pinned",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="question",
+            constraint=models.UniqueConstraint(fields=("person", "client_key"), name="question_client_key_once"),
+        ),
+        migrations.AddConstraint(
+            model_name="question",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("text", ""), _negated=True), name="question_asks_something"
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="question",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("answer", ""), ("answered_at__isnull", True), ("is_pinned", False), ("state", "open")),
+                    models.Q(
+                        ("answered_at__isnull", False), ("state", "answered"), models.Q(("answer", ""), _negated=True)
+                    ),
+                    _connector="OR",
+                ),
+                name="question_answered_with_words",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="question",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("stage_item__isnull", True),
+                    models.Q(("revision__isnull", False), ("stage__isnull", False)),
+                    _connector="OR",
+                ),
+                name="question_item_in_stage",
+            ),
         ),
         migrations.AddIndex(
             model_name="assignment",

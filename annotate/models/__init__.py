@@ -18,6 +18,7 @@ from .feed import Feed
 from .item import Gold, GoldRefusal, Item, ItemKey, ItemRevision, ItemSet, ItemSetEntry
 from .person import ImportedAnnotator, Invite, Person, SignInFailure
 from .project import GuidelineVersion, Membership, Project
+from .question import Question
 from .resolution import Resolution
 from .session import Session
 from .stage import Participation, Stage, StageItem, StageVersion
@@ -50,6 +51,7 @@ __all__ = [
     "Participation",
     "Person",
     "Project",
+    "Question",
     "Resolution",
     "Restoration",
     "Session",

@@ -58,6 +58,10 @@ class Stage(models.Model):
         help_text="Where items go that have no majority in the end.",
     )
     options = models.JSONField(default=dict, blank=True, help_text="What only some kinds of stage have.")
+    shows_decided = models.BooleanField(
+        default=True, help_text="When it is closed, people see where their answers differ from what was decided."
+    )
+    shows_gold = models.BooleanField(default=False, help_text="And the gold label beside them.")
     created_at = models.DateTimeField(default=timezone.now)
 
     objects = StageQuerySet.as_manager()
@@ -113,6 +117,15 @@ class StageItem(models.Model):
     stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="stage_items", db_index=False)
     revision = models.ForeignKey("annotate.ItemRevision", on_delete=models.PROTECT, related_name="stage_items")
     rank = models.PositiveIntegerField()
+    root = models.ForeignKey(
+        "annotate.Item",
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="+",
+        db_index=False,
+        help_text="Items of one root are given out one after another; null: it stands by itself.",
+    )
     language = models.CharField(max_length=35, blank=True)
     author = models.ForeignKey("annotate.Person", on_delete=models.PROTECT, null=True, blank=True, related_name="+")
     author_group = models.CharField(
@@ -165,6 +178,7 @@ class StageItem(models.Model):
                 name="stage_item_claimable",
             ),
             models.Index(fields=["due_at"], condition=Q(due_at__isnull=False), name="stage_item_due"),
+            models.Index(fields=["stage", "root", "rank"], condition=Q(root__isnull=False), name="stage_item_of_root"),
         ]
 
     def __str__(self) -> str:
@@ -181,6 +195,15 @@ class Participation(models.Model):
     n_skipped = models.PositiveIntegerField(default=0)
     active_seconds = models.PositiveIntegerField(default=0)
     last_seen_at = models.DateTimeField(default=timezone.now)
+    guidelines_known = models.ForeignKey(
+        "annotate.GuidelineVersion",
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="+",
+        db_index=False,
+        help_text="The newest ones when the person began, or when they were told of a change.",
+    )
 
     class Meta:
         constraints = [

@@ -256,6 +256,7 @@ class _Queue:
             stage=self.stage,
             revision=revision,
             rank=self._next_rank(revision.item.root_id) if rank is None else rank,
+            root_id=revision.item.root_id if rank is None else None,
             language=revision.language,
             author_id=author_id,
             author_group=self._group_of(author_id),

@@ -360,6 +360,7 @@ def write_guidelines(
 def add_items_to_stage(*, stage: Stage, item_set: ItemSet, by: Person | None = None) -> int:
     """Put the set's items at the end of the stage's queue, in its order or in batches; the number added.
 
+    Items of one root stand together, where the first of them stands in the set: one table's questions are read once.
     An item that the stage already has, in whatever revision, is left as it is: nobody is asked twice.
     """
     # Ranks are given out one after another: two sets added at once would collide.
@@ -372,7 +373,7 @@ def add_items_to_stage(*, stage: Stage, item_set: ItemSet, by: Person | None = N
     else:
         with connection.cursor() as cursor:
             # One statement inside the database: 20,000 rows through Python would cost most of an import's time.
-            cursor.execute(_ADD_ITEMS, [last, stage.overlap, stage.pk, item_set.pk, stage.pk])
+            cursor.execute(_ADD_ITEMS, [last, stage.overlap, item_set.pk, stage.pk, stage.pk])
             added = cursor.rowcount
     events.record(
         actor=by,
@@ -389,15 +390,22 @@ def add_items_to_stage(*, stage: Stage, item_set: ItemSet, by: Person | None = N
 # NOT IN, whose list is read once: where NOT EXISTS asks, a planner with old statistics reads the stage for each item.
 _ADD_ITEMS = f"""
 INSERT INTO {StageItem._meta.db_table}
-    (stage_id, revision_id, rank, language, author_id, author_group, wanted, active, done, round, state)
-SELECT stage.id, revision.id, %s + ROW_NUMBER() OVER (ORDER BY entry.position), revision.language, item.author_id,
+    (stage_id, revision_id, rank, root_id, language, author_id, author_group, wanted, active, done, round, state)
+SELECT stage.id, revision.id, %s + ROW_NUMBER() OVER (ORDER BY entry.first_of_root, entry.position), item.root_id,
+       revision.language, item.author_id,
        CASE WHEN stage.is_cross_group THEN COALESCE(writer."group", '') ELSE '' END, %s, 0, 0, 1, 'open'
-FROM annotate_itemsetentry entry
+FROM (SELECT member.position, member.revision_id,
+             CASE WHEN its.root_id IS NULL THEN member.position
+                  ELSE MIN(member.position) OVER (PARTITION BY its.root_id) END AS first_of_root
+      FROM annotate_itemsetentry member
+      JOIN annotate_itemrevision drawn ON drawn.id = member.revision_id
+      JOIN annotate_item its ON its.id = drawn.item_id
+      WHERE member.item_set_id = %s) entry
 JOIN annotate_itemrevision revision ON revision.id = entry.revision_id
 JOIN annotate_item item ON item.id = revision.item_id
 JOIN annotate_stage stage ON stage.id = %s
 LEFT JOIN annotate_membership writer ON writer.project_id = stage.project_id AND writer.person_id = item.author_id
-WHERE entry.item_set_id = %s AND revision.item_id NOT IN (
+WHERE revision.item_id NOT IN (
     SELECT known.item_id FROM annotate_itemrevision known
     JOIN annotate_stageitem present ON present.revision_id = known.id AND present.stage_id = %s
 )
