@@ -33,7 +33,7 @@ NOT_JUDGED_BY_ME = """NOT EXISTS (
         AND judging.kind IN ('adjudicate', 'review'))"""
 
 # Written exactly as in the partial index stage_item_claimable: else neither database would use it.
-CLAIMABLE = "place.state = 'open' AND place.active < (place.wanted - place.done)"
+CLAIMABLE = "place.state = 'open' AND place.purpose = '' AND place.active < (place.wanted - place.done)"
 
 HOLDS_A_LEASE = """EXISTS (
     SELECT 1 FROM annotate_assignment held
@@ -229,7 +229,7 @@ SELECT COUNT(*),
     COALESCE(SUM(CASE WHEN {UNSEEN} THEN 0 ELSE 1 END), 0),
     COALESCE(SUM(CASE WHEN {may} THEN 1 ELSE 0 END), 0)
 FROM annotate_stageitem place
-WHERE place.stage_id = %(stage)s AND place.state = 'open' AND place.done < place.wanted
+WHERE place.stage_id = %(stage)s AND place.state = 'open' AND place.purpose = '' AND place.done < place.wanted
 """,
         parameters,
     )
@@ -242,7 +242,8 @@ def first_return(languages: Sequence[str]) -> tuple[str, dict[str, str]]:
         f"""
 SELECT -({seconds_since("MIN(other.lease_expires_at)")})
 FROM annotate_assignment other JOIN annotate_stageitem place ON place.id = other.stage_item_id
-WHERE other.stage_id = %(stage)s AND other.state = 'leased' AND place.state = 'open' AND {condition}
+WHERE other.stage_id = %(stage)s AND other.state = 'leased' AND place.state = 'open' AND place.purpose = ''
+    AND {condition}
 """,
         parameters,
     )

@@ -18,6 +18,8 @@ READING_ROLES = ("admin", "viewer", "adjudicator", "meta_reviewer")
 RUNNING_ROLES = ("admin",)
 # Roles that judge others' work: while there is such work for them, they must not know what others said of it.
 JUDGING_ROLES = ("adjudicator", "meta_reviewer")
+# Of places (StageItem.Purpose) whose answers count.
+COUNTED_PURPOSES = ("", "counted_check")
 
 
 def by_role(person: Person | Any, path: str, roles: tuple[str, ...]) -> Q:
@@ -131,7 +133,10 @@ class AnnotationQuerySet(ProjectRowQuerySet):
         return self.filter(is_current=True)
 
     def counted(self) -> Self:
-        """Current answers that hold a slot and are not excluded: what every figure is made of."""
+        """Current answers that hold a slot and are not excluded: what every figure is made of.
+
+        Of answers to checks those that their stage counts; none to qualify.
+        """
         exclusions = _model("Exclusion").objects.standing()
         by_person = exclusions.filter(
             person=models.OuterRef("assignment__person"), project=models.OuterRef("assignment__stage__project")
@@ -139,6 +144,7 @@ class AnnotationQuerySet(ProjectRowQuerySet):
         return (
             self.current()
             .filter(assignment__state="submitted", assignment__slot__isnull=False)
+            .filter(assignment__purpose__in=COUNTED_PURPOSES)
             .exclude(models.Exists(exclusions.filter(annotation=models.OuterRef("pk"))))
             .exclude(models.Exists(by_person))
         )
@@ -187,6 +193,26 @@ class ExclusionQuerySet(AdminRowQuerySet):
     def standing(self) -> Self:
         """Decisions in force: not lifted."""
         return self.filter(lifted_at__isnull=True)
+
+
+class FreedPlaceQuerySet(AdminRowQuerySet):
+    project_path = "exclusion__project"
+
+
+class QualificationAttemptQuerySet(AdminRowQuerySet):
+    project_path = "stage__project"
+
+    def in_force(self) -> Self:
+        """Those that nobody set aside."""
+        return self.filter(set_aside_at__isnull=True)
+
+
+class QualificationPlaceQuerySet(AdminRowQuerySet):
+    project_path = "attempt__stage__project"
+
+
+class CheckResultQuerySet(AdminRowQuerySet):
+    project_path = "assignment__stage__project"
 
 
 class EventQuerySet(AdminRowQuerySet):

@@ -218,6 +218,21 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 (
+                    "purpose",
+                    models.CharField(
+                        blank=True,
+                        choices=[
+                            ("", "work"),
+                            ("check", "check, in no figure"),
+                            ("counted_check", "check that figures count"),
+                            ("qualification", "qualification"),
+                        ],
+                        db_default="",
+                        default="",
+                        max_length=15,
+                    ),
+                ),
+                (
                     "is_imported",
                     models.BooleanField(db_default=False, default=False, help_text="Answered or skipped elsewhere."),
                 ),
@@ -252,6 +267,25 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("wall_seconds", models.PositiveIntegerField(blank=True, default=0, null=True)),
+                (
+                    "n_pastes",
+                    models.PositiveIntegerField(
+                        blank=True,
+                        help_text="How often something was pasted into the answer. Null: not known.",
+                        null=True,
+                    ),
+                ),
+                (
+                    "pasted_characters",
+                    models.PositiveIntegerField(blank=True, help_text="How much; never what.", null=True),
+                ),
+                (
+                    "n_away",
+                    models.PositiveIntegerField(
+                        blank=True, help_text="How often the page was left for another.", null=True
+                    ),
+                ),
+                ("away_seconds", models.PositiveIntegerField(blank=True, null=True)),
                 ("client_key", models.CharField(max_length=64)),
                 ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
                 (
@@ -272,6 +306,24 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.PROTECT,
                         related_name="+",
                         to="annotate.guidelineversion",
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
+            name="CheckResult",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("is_right", models.BooleanField(blank=True, null=True)),
+                ("gold_versions", models.JSONField(default=list)),
+                ("key_version", models.PositiveSmallIntegerField()),
+                ("computed_at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "assignment",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="check_result",
+                        to="annotate.assignment",
                     ),
                 ),
             ],
@@ -324,6 +376,77 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.PROTECT,
                         related_name="+",
                         to="annotate.annotation",
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
+            name="Exclusion",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("reason", models.CharField(max_length=300)),
+                ("rule", models.CharField(blank=True, max_length=60)),
+                ("collects_again", models.BooleanField(default=False)),
+                ("decided_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("lifted_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "annotation",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="exclusions",
+                        to="annotate.annotation",
+                    ),
+                ),
+                (
+                    "decided_by",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to=settings.AUTH_USER_MODEL
+                    ),
+                ),
+                (
+                    "lifted_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "person",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
+            name="FreedPlace",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("has_returned", models.BooleanField(blank=True, null=True)),
+                (
+                    "assignment",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="freed_places",
+                        to="annotate.assignment",
+                    ),
+                ),
+                (
+                    "exclusion",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="freed_places",
+                        to="annotate.exclusion",
                     ),
                 ),
             ],
@@ -484,6 +607,17 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+        ),
+        migrations.AddField(
+            model_name="exclusion",
+            name="item",
+            field=models.ForeignKey(
+                blank=True,
+                null=True,
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="exclusions",
+                to="annotate.item",
+            ),
         ),
         migrations.CreateModel(
             name="ItemKey",
@@ -677,67 +811,12 @@ class Migration(migrations.Migration):
                 on_delete=django.db.models.deletion.CASCADE, related_name="guideline_versions", to="annotate.project"
             ),
         ),
-        migrations.CreateModel(
-            name="Exclusion",
-            fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("reason", models.CharField(max_length=300)),
-                ("rule", models.CharField(blank=True, max_length=60)),
-                ("decided_at", models.DateTimeField(default=django.utils.timezone.now)),
-                ("lifted_at", models.DateTimeField(blank=True, null=True)),
-                (
-                    "annotation",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="exclusions",
-                        to="annotate.annotation",
-                    ),
-                ),
-                (
-                    "decided_by",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to=settings.AUTH_USER_MODEL
-                    ),
-                ),
-                (
-                    "lifted_by",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "person",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "item",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="exclusions",
-                        to="annotate.item",
-                    ),
-                ),
-                (
-                    "project",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="exclusions", to="annotate.project"
-                    ),
-                ),
-            ],
+        migrations.AddField(
+            model_name="exclusion",
+            name="project",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE, related_name="exclusions", to="annotate.project"
+            ),
         ),
         migrations.CreateModel(
             name="Event",
@@ -911,6 +990,30 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("shows_gold", models.BooleanField(default=False, help_text="And the gold label beside them.")),
+                (
+                    "qualification_size",
+                    models.PositiveSmallIntegerField(
+                        default=0,
+                        help_text="How many items are drawn for an attempt to qualify; 0: everybody may begin.",
+                    ),
+                ),
+                (
+                    "qualification_mark",
+                    models.PositiveSmallIntegerField(default=0, help_text="How many of them must be right."),
+                ),
+                (
+                    "check_every",
+                    models.PositiveSmallIntegerField(
+                        default=0, help_text="One of so many items is a check, at a seeded place; 0: none is."
+                    ),
+                ),
+                (
+                    "tells_checks",
+                    models.BooleanField(
+                        default=False,
+                        help_text="People hear how their checks went in blocks of ten, not only when all is closed.",
+                    ),
+                ),
                 ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
                 (
                     "adjudicated_in",
@@ -927,6 +1030,54 @@ class Migration(migrations.Migration):
                     "project",
                     models.ForeignKey(
                         on_delete=django.db.models.deletion.CASCADE, related_name="stages", to="annotate.project"
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
+            name="QualificationAttempt",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("number", models.PositiveSmallIntegerField()),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[("open", "under way"), ("passed", "passed"), ("failed", "not passed")],
+                        default="open",
+                        max_length=10,
+                    ),
+                ),
+                ("seed", models.BigIntegerField(default=0)),
+                ("n_items", models.PositiveSmallIntegerField(default=0)),
+                ("mark", models.PositiveSmallIntegerField(default=0)),
+                ("n_right", models.PositiveSmallIntegerField(blank=True, null=True)),
+                ("started_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("ended_at", models.DateTimeField(blank=True, null=True)),
+                ("reason", models.CharField(blank=True, max_length=300)),
+                ("set_aside_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "decided_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "person",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to=settings.AUTH_USER_MODEL
+                    ),
+                ),
+                (
+                    "stage",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="qualification_attempts",
+                        to="annotate.stage",
                     ),
                 ),
             ],
@@ -1097,6 +1248,21 @@ class Migration(migrations.Migration):
                 ("active", models.PositiveIntegerField(default=0)),
                 ("done", models.PositiveIntegerField(default=0)),
                 ("round", models.PositiveSmallIntegerField(default=1)),
+                (
+                    "purpose",
+                    models.CharField(
+                        blank=True,
+                        choices=[
+                            ("", "work"),
+                            ("check", "check, in no figure"),
+                            ("counted_check", "check that figures count"),
+                            ("qualification", "qualification"),
+                        ],
+                        db_default="",
+                        default="",
+                        max_length=15,
+                    ),
+                ),
                 (
                     "state",
                     models.CharField(
@@ -1326,6 +1492,28 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.PROTECT,
                         related_name="+",
                         to="annotate.stageitem",
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
+            name="QualificationPlace",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("position", models.PositiveSmallIntegerField()),
+                (
+                    "attempt",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="places",
+                        to="annotate.qualificationattempt",
+                    ),
+                ),
+                (
+                    "stage_item",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="annotate.stageitem"
                     ),
                 ),
             ],
@@ -1699,6 +1887,10 @@ class Migration(migrations.Migration):
             ),
         ),
         migrations.AddConstraint(
+            model_name="freedplace",
+            constraint=models.UniqueConstraint(fields=("exclusion", "assignment"), name="freed_place_once"),
+        ),
+        migrations.AddConstraint(
             model_name="goldrefusal",
             constraint=models.UniqueConstraint(fields=("item", "field", "answer_hash"), name="gold_refused_once"),
         ),
@@ -1813,12 +2005,53 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name="stage",
             constraint=models.CheckConstraint(
+                condition=models.Q(("qualification_mark__lte", models.F("qualification_size"))),
+                name="stage_mark_within_qualification",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="stage",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("check_every", 1), _negated=True), name="stage_not_checks_alone"
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="stage",
+            constraint=models.CheckConstraint(
                 condition=models.Q(
                     ("adjudicated_in__isnull", True),
                     models.Q(("adjudicated_in", models.F("id")), _negated=True),
                     _connector="OR",
                 ),
                 name="stage_not_its_own_judge",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="qualificationattempt",
+            constraint=models.UniqueConstraint(fields=("stage", "person", "number"), name="qualification_attempt_once"),
+        ),
+        migrations.AddConstraint(
+            model_name="qualificationattempt",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("state", "open")), fields=("stage", "person"), name="qualification_attempt_one_open"
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="qualificationattempt",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("n_right__isnull", True), ("n_right__lte", models.F("n_items")), _connector="OR"),
+                name="qualification_right_of_items",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="qualificationattempt",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("ended_at__isnull", True), ("state", "open")),
+                    models.Q(models.Q(("state", "open"), _negated=True), ("ended_at__isnull", False)),
+                    _connector="OR",
+                ),
+                name="qualification_ended_has_time",
             ),
         ),
         migrations.AddConstraint(
@@ -1846,6 +2079,7 @@ class Migration(migrations.Migration):
             index=models.Index(
                 condition=models.Q(
                     ("state", "open"),
+                    ("purpose", ""),
                     (
                         "active__lt",
                         django.db.models.expressions.CombinedExpression(models.F("wanted"), "-", models.F("done")),
@@ -1853,6 +2087,12 @@ class Migration(migrations.Migration):
                 ),
                 fields=["stage", "rank"],
                 name="stage_item_claimable",
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="stageitem",
+            index=models.Index(
+                condition=models.Q(("purpose", ""), _negated=True), fields=["stage", "purpose"], name="stage_item_apart"
             ),
         ),
         migrations.AddIndex(
@@ -1962,6 +2202,14 @@ class Migration(migrations.Migration):
                 ),
                 name="question_item_in_stage",
             ),
+        ),
+        migrations.AddConstraint(
+            model_name="qualificationplace",
+            constraint=models.UniqueConstraint(fields=("attempt", "position"), name="qualification_position_once"),
+        ),
+        migrations.AddConstraint(
+            model_name="qualificationplace",
+            constraint=models.UniqueConstraint(fields=("attempt", "stage_item"), name="qualification_item_once"),
         ),
         migrations.AddIndex(
             model_name="assignment",

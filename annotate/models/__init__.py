@@ -10,9 +10,10 @@ from .assignment import Assignment
 from .audit import Audit
 from .background import BackgroundWork, DatabaseLease, ImportJob, StoredFile, WorkerHeartbeat
 from .candidate import Candidate
+from .checking import CheckResult, QualificationAttempt, QualificationPlace
 from .decision import Decision
 from .event import Event
-from .exclusion import Exclusion
+from .exclusion import Exclusion, FreedPlace
 from .export import Export, Restoration
 from .feed import Feed
 from .item import Gold, GoldRefusal, Item, ItemKey, ItemRevision, ItemSet, ItemSetEntry
@@ -30,12 +31,14 @@ __all__ = [
     "Audit",
     "BackgroundWork",
     "Candidate",
+    "CheckResult",
     "DatabaseLease",
     "Decision",
     "Event",
     "Exclusion",
     "Export",
     "Feed",
+    "FreedPlace",
     "Gold",
     "GoldRefusal",
     "GuidelineVersion",
@@ -51,6 +54,8 @@ __all__ = [
     "Participation",
     "Person",
     "Project",
+    "QualificationAttempt",
+    "QualificationPlace",
     "Question",
     "Resolution",
     "Restoration",

@@ -31,6 +31,12 @@ class Annotation(models.Model):
         null=True, blank=True, default=0, help_text="With focus and input; at most the wall time. Null: not known."
     )
     wall_seconds = models.PositiveIntegerField(null=True, blank=True, default=0)
+    n_pastes = models.PositiveIntegerField(
+        null=True, blank=True, help_text="How often something was pasted into the answer. Null: not known."
+    )
+    pasted_characters = models.PositiveIntegerField(null=True, blank=True, help_text="How much; never what.")
+    n_away = models.PositiveIntegerField(null=True, blank=True, help_text="How often the page was left for another.")
+    away_seconds = models.PositiveIntegerField(null=True, blank=True)
     client_key = models.CharField(max_length=64)
     created_at = models.DateTimeField(default=timezone.now)
 

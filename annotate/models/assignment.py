@@ -6,6 +6,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
+from annotate.models.stage import StageItem
 from annotate.querysets import AssignmentQuerySet
 
 
@@ -17,7 +18,7 @@ class Assignment(models.Model):
     """`leased -> submitted | skipped | expired | withdrawn`; offered again to the same person in the same row.
 
     A counted assignment holds a slot below the item's `wanted`; an answer that came when every slot was taken has
-    none: it is surplus, kept, exported and marked.
+    none: it is surplus, kept, exported and marked. purpose: that of its place, so that figures read one table less.
     """
 
     class State(models.TextChoices):
@@ -50,6 +51,13 @@ class Assignment(models.Model):
     skip_note = models.CharField(max_length=500, blank=True)
     shown = models.JSONField(
         null=True, blank=True, help_text="What this person was shown where it is not what everybody sees: order, seed."
+    )
+    purpose = models.CharField(
+        max_length=15,
+        choices=StageItem.Purpose.choices,
+        blank=True,
+        default=StageItem.Purpose.WORK,
+        db_default=StageItem.Purpose.WORK.value,
     )
     is_imported = models.BooleanField(default=False, db_default=False, help_text="Answered or skipped elsewhere.")
     draft = models.JSONField(null=True, blank=True)

@@ -62,6 +62,16 @@ class Stage(models.Model):
         default=True, help_text="When it is closed, people see where their answers differ from what was decided."
     )
     shows_gold = models.BooleanField(default=False, help_text="And the gold label beside them.")
+    qualification_size = models.PositiveSmallIntegerField(
+        default=0, help_text="How many items are drawn for an attempt to qualify; 0: everybody may begin."
+    )
+    qualification_mark = models.PositiveSmallIntegerField(default=0, help_text="How many of them must be right.")
+    check_every = models.PositiveSmallIntegerField(
+        default=0, help_text="One of so many items is a check, at a seeded place; 0: none is."
+    )
+    tells_checks = models.BooleanField(
+        default=False, help_text="People hear how their checks went in blocks of ten, not only when all is closed."
+    )
     created_at = models.DateTimeField(default=timezone.now)
 
     objects = StageQuerySet.as_manager()
@@ -71,6 +81,10 @@ class Stage(models.Model):
             models.UniqueConstraint(fields=["project", "slug"], name="stage_slug_once"),
             models.CheckConstraint(condition=Q(overlap__gte=1), name="stage_overlap_positive"),
             models.CheckConstraint(condition=Q(lease_minutes__gte=1), name="stage_lease_positive"),
+            models.CheckConstraint(
+                condition=Q(qualification_mark__lte=F("qualification_size")), name="stage_mark_within_qualification"
+            ),
+            models.CheckConstraint(condition=~Q(check_every=1), name="stage_not_checks_alone"),
             models.CheckConstraint(
                 condition=Q(adjudicated_in__isnull=True) | ~Q(adjudicated_in=F("id")), name="stage_not_its_own_judge"
             ),
@@ -106,7 +120,17 @@ class StageItem(models.Model):
 
     source: the stage item that this one is about, such as the one whose votes are adjudicated here.
     candidate: what is judged or audited beside the content, frozen.
+    purpose: places that are no work have gold labels, are open to everybody (`wanted` is EVERYBODY) and are handed out
+    by other rules (annotate/services/assigning.py).
     """
+
+    EVERYBODY = 1_000_000
+
+    class Purpose(models.TextChoices):
+        WORK = "", "work"
+        CHECK = "check", "check, in no figure"
+        COUNTED_CHECK = "counted_check", "check that figures count"
+        QUALIFICATION = "qualification", "qualification"
 
     class State(models.TextChoices):
         OPEN = "open", "open"
@@ -146,6 +170,9 @@ class StageItem(models.Model):
     active = models.PositiveIntegerField(default=0)
     done = models.PositiveIntegerField(default=0)
     round = models.PositiveSmallIntegerField(default=1)
+    purpose = models.CharField(
+        max_length=15, choices=Purpose.choices, blank=True, default=Purpose.WORK, db_default=Purpose.WORK.value
+    )
     state = models.CharField(max_length=10, choices=State.choices, default=State.OPEN)
     due_at = models.DateTimeField(null=True, blank=True, help_text="Its votes changed: count them again.")
 
@@ -174,9 +201,11 @@ class StageItem(models.Model):
             # The claim reads one row of this index, whatever the size of the project.
             models.Index(
                 fields=["stage", "rank"],
-                condition=Q(state="open") & Q(active__lt=F("wanted") - F("done")),
+                condition=Q(state="open") & Q(purpose="") & Q(active__lt=F("wanted") - F("done")),
                 name="stage_item_claimable",
             ),
+            # A handful beside the work, found without reading it.
+            models.Index(fields=["stage", "purpose"], condition=~Q(purpose=""), name="stage_item_apart"),
             models.Index(fields=["due_at"], condition=Q(due_at__isnull=False), name="stage_item_due"),
             models.Index(fields=["stage", "root", "rank"], condition=Q(root__isnull=False), name="stage_item_of_root"),
         ]

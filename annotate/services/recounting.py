@@ -175,7 +175,9 @@ class MissingParticipations:
 
     def differences(self, keys: Sequence[Any] | None = None) -> Iterator[Difference]:
         known = Participation.objects.filter(stage=OuterRef("stage"), person=OuterRef("person"))
-        rows = Assignment.objects.filter(~Exists(known), state__in=["submitted", "skipped"])
+        rows = Assignment.objects.filter(~Exists(known), state__in=["submitted", "skipped"]).exclude(
+            purpose=StageItem.Purpose.QUALIFICATION
+        )
         if keys is not None:
             rows = rows.filter(stage__in=[stage for stage, _ in keys], person__in=[person for _, person in keys])
         found = rows.order_by("stage", "person").distinct()
@@ -259,15 +261,20 @@ def _chunks(values: Iterable[Any], size: int) -> Iterator[list[Any]]:
 _ITEM = "item {2} in {0}/{1}"
 _ITEM_COLUMNS = ("stage__project__slug", "stage__slug", "revision__item__external_id")
 _HELD = Assignment.objects.filter(stage_item=OuterRef("pk"), slot__isnull=False)
-_MINE = Assignment.objects.filter(stage=OuterRef("stage"), person=OuterRef("person"))
-_MY_ANSWERS = Annotation.objects.filter(assignment__stage=OuterRef("stage"), assignment__person=OuterRef("person"))
+# What somebody did to qualify comes before the stage, and is none of their work in it.
+_MINE = Assignment.objects.filter(stage=OuterRef("stage"), person=OuterRef("person")).exclude(
+    purpose=StageItem.Purpose.QUALIFICATION
+)
+_MY_ANSWERS = Annotation.objects.filter(
+    assignment__stage=OuterRef("stage"), assignment__person=OuterRef("person")
+).exclude(assignment__purpose=StageItem.Purpose.QUALIFICATION)
 _NEWER = Annotation.objects.filter(assignment=OuterRef("assignment"), number__gt=OuterRef("number"))
 
 # In this order: a later one counts from rows that an earlier one has made right.
 CHECKS: tuple[Check, ...] = (
     Columns(
-        Assignment.objects.exclude(stage=F("stage_item__stage")),
-        {"stage": F("stage_item__stage")},
+        Assignment.objects.exclude(stage=F("stage_item__stage"), purpose=F("stage_item__purpose")),
+        {"stage": F("stage_item__stage"), "purpose": F("stage_item__purpose")},
         "assignment {0}",
         ("pk",),
         "stage_item__stage__project",

@@ -51,12 +51,16 @@ FALSE = {
 }
 # Numbers that begin at nought, or are called n_ of something, and are counted from no rows.
 NO_COUNTERS = {
-    "annotate.Annotation": {"active_seconds", "wall_seconds"},  # measured
+    "annotate.Annotation": {"active_seconds", "wall_seconds", "n_pastes", "n_away"},  # measured
     "annotate.Assignment": {"draft_version"},
     "annotate.Decision": {"n_votes", "n_alike"},  # what the adjudicator saw
     "annotate.Invite": {"uses"},  # who came in through it is not kept
     "annotate.ItemSet": {"n_population"},  # what there was to draw from at the time
-    "annotate.Stage": {"position", "seed", "escalate_by"},
+    "annotate.QualificationAttempt": {"seed", "n_items", "mark", "n_right"},  # frozen when it began, and ended
+    "annotate.Stage": {
+        *("position", "seed", "escalate_by"),
+        *("qualification_size", "qualification_mark", "check_every"),
+    },
     "annotate.StoredFile": {"n_bytes"},
     "evaluation.Call": {"step"},
     "evaluation.EndpointShare": {"places", "wanted"},  # of a worker at this moment

@@ -198,6 +198,10 @@ TABLES: list[Table] = [
     Table("annotate.Decision", paths=("annotation__assignment__stage__project",)),
     Table("annotate.Resolution", paths=("stage_item__stage__project",)),
     Table("annotate.Exclusion"),
+    Table("annotate.FreedPlace", paths=("exclusion__project",)),
+    Table("annotate.QualificationAttempt", paths=("stage__project",)),
+    Table("annotate.QualificationPlace", paths=("attempt__stage__project",)),
+    Table("annotate.CheckResult", paths=("assignment__stage__project",)),
     Table(
         "annotate.StoredFile",
         only={"purpose__in": ("export", "chart")},
