@@ -31,7 +31,9 @@ CHECKS = {
     "types": ["mypy"],
     "migrations": [str(PROJECT / "manage.py"), "makemigrations", "--check", "--dry-run"],
 }
-DEBIAN_PACKAGES = ("chromium", "fonts-noto-core", "fonts-noto-cjk", "postgresql", "redis-server", "wordnet-base")
+DEBIAN_PACKAGES = (
+    *("chromium", "fonts-noto-core", "fonts-noto-cjk", "gettext", "postgresql", "redis-server", "wordnet-base"),
+)
 
 
 class ServerDidNotStart(Exception):

@@ -2,6 +2,7 @@
 
 from django.urls import URLResolver, include, path
 from django.urls.resolvers import RoutePattern
+from django.views.i18n import set_language
 
 
 class LoadedWhenAsked(URLResolver):
@@ -18,6 +19,7 @@ class LoadedWhenAsked(URLResolver):
 urlpatterns = [
     path("", include("annotate.urls")),
     path("", include("evaluation.urls")),
+    path("language/", set_language, name="language"),
     # A fifth of a web process, and a quarter of its start.
     LoadedWhenAsked(RoutePattern("api/v1/"), "config.api_urls", app_name="api", namespace="api"),
 ]

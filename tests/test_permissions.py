@@ -74,6 +74,7 @@ DOORS: dict[str, Door] = {
     "home": Door(SIGNED_IN),
     "sign-in": Door(PUBLIC, PUBLIC),
     "sign-out": Door(None, PUBLIC),
+    "language": Door(PUBLIC, PUBLIC),
     "join": Door(PUBLIC, PUBLIC, {"token": "invite_token"}),
     "work": Door(WORKERS, None, {"project": "project.slug", "stage": "stage.slug"}),
     "work-submit": Door(None, OWNER, HELD),
