@@ -7,11 +7,12 @@ from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.utils.translation import gettext_lazy as _
 
 from annotate.models import Feed, Stage
 from annotate.project_forms import LinesField, PlainForm
 from annotate.services.cross_checking import MAX_DRAWN
-from annotate.stage_options import POPULAR_KEYS, AuthorOptions, RewriteOptions, read_options
+from annotate.stage_options import POPULAR_KEYS, AdjudicateOptions, AuthorOptions, RewriteOptions, read_options
 
 MAX_SEED = 2**53 - 1
 
@@ -86,9 +87,16 @@ class AuthorOptionsForm(OptionsForm):
     )
 
 
+class AdjudicateOptionsForm(OptionsForm):
+    makes_gold = forms.BooleanField(
+        required=False, label=_("Adjudicators may accept what they decide as the gold label")
+    )
+
+
 OPTION_FORMS: dict[str, type[OptionsForm]] = {
     RewriteOptions.kind: RewriteOptionsForm,
     AuthorOptions.kind: AuthorOptionsForm,
+    AdjudicateOptions.kind: AdjudicateOptionsForm,
 }
 
 

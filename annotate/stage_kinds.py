@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
+
+from annotate.answers import RESERVED_NAMES
+
+# Fields of a review that are about the decision; every other corrects a text of the item or its gold label.
+REVIEW_PARTS = ("decision", "code", "note")
+_A_NAME = re.compile(r"[a-z][a-z0-9_]{0,49}")
 
 Field = dict[str, Any]
 
@@ -129,18 +136,38 @@ KINDS: dict[str, StageKind] = {
 }
 
 
+# Kinds of stages that are about what came of another one, and the kinds that each can be about.
+ABOUT: dict[str, tuple[str, ...]] = {
+    "adjudicate": ("label", "answer"),
+    "review": ("label", "answer", "rewrite", "author"),
+}
+
+
+def fields_about(kind: str, asked: list[Field] | tuple[Field, ...], wording: str = "question") -> list[Field]:
+    """The first form of a stage of that kind about a stage with these fields. wording: see `review_fields`."""
+    return adjudication_fields(asked) if kind == "adjudicate" else review_fields(asked, wording)
+
+
 def adjudication_fields(asked: list[Field] | tuple[Field, ...]) -> list[Field]:
     """What an adjudicator of a stage with these fields is asked: what decides there. The page adds a reason."""
     return [dict(field) for field in asked if field.get("decides", True)]
 
 
-def review_fields(asked: list[Field] | tuple[Field, ...]) -> list[Field]:
-    """What a reviewer of items from a stage with these fields is asked: what decides there, to correct the label."""
-    first, *_ = KINDS["review"].fields
-    rest = [field for field in KINDS["review"].fields if field["name"] in ("code", "question", "note")]
+def review_fields(asked: list[Field] | tuple[Field, ...], wording: str = "question") -> list[Field]:
+    """What a reviewer of items from a stage with these fields is asked: what decides there, to correct the label.
+
+    wording: the content key whose text can be corrected; none where it could be no field's name. What authors wrote in
+    pairs comes one by one: a question with a short answer.
+    """
+    usual = {field["name"]: field for field in KINDS["review"].fields}
     corrected = [
-        {**field, "required": False, "decides": False}
+        usual["answer"] if field["type"] == "qa_pairs" else {**field, "required": False, "decides": False}
         for field in asked
-        if field.get("decides", True) and field["name"] not in {first["name"], *(one["name"] for one in rest)}
+        if field.get("decides", True) and field["name"] not in (*REVIEW_PARTS, "question", wording)
     ]
-    return [first, rest[0], rest[1], *corrected, rest[2]]
+    reworded = []
+    if wording == "question":
+        reworded = [usual["question"]]
+    elif _A_NAME.fullmatch(wording) and wording not in (RESERVED_NAMES | set(REVIEW_PARTS)):
+        reworded = [usual["question"] | {"name": wording, "type": "text", "caption": f"{wording}, corrected"}]
+    return [usual["decision"], usual["code"], *reworded, *corrected, usual["note"]]

@@ -20,6 +20,7 @@ from annotate.answers.equivalence import KEY_VERSION, text_key
 from annotate.answers.errors import AnswerInvalid, FieldSpecInvalid
 from annotate.answers.fields import (
     FIELD_TYPES,
+    RESERVED_NAMES,
     SETTINGS,
     FieldSpec,
     FieldType,
@@ -33,6 +34,7 @@ from annotate.answers.meaning import short_answer_key
 __all__ = [
     "FIELD_TYPES",
     "KEY_VERSION",
+    "RESERVED_NAMES",
     "SETTINGS",
     "AnswerInvalid",
     "FieldSpec",

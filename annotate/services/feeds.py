@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from django.db import transaction
@@ -14,6 +15,8 @@ from annotate.exceptions import FeedNotPossible, RecipeInvalid
 from annotate.feeding import Recipe
 from annotate.models import Feed, ItemRevision, Person, Project, Stage, StageVersion
 from annotate.recipes import check_recipe, offered
+from annotate.services import projects
+from annotate.stage_kinds import REVIEW_PARTS
 
 
 @transaction.atomic
@@ -79,6 +82,21 @@ def end_feed(*, feed: Feed, by: Person | None) -> None:
     feed.delete()
 
 
+@transaction.atomic
+def lead_to(*, source: Stage, target: Stage, by: Person | None) -> None:
+    """Let come to a stage of decisions what it is about: undecided items to adjudicators, the others to reviewers.
+
+    What people wrote comes as new items, by the usual recipe; what they voted on when it is decided.
+    Raises FeedNotPossible or StageNotReady, writing nothing.
+    """
+    if target.kind == Stage.Kind.ADJUDICATE:
+        projects.adjudicate_in(stage=source, judges=target, by=by)
+        return
+    recipe = offered_recipe(source, target)
+    rule = Feed.Rule.EVERY if recipe else Feed.Rule.DECIDED
+    set_feed(source=source, target=target, by=by, rule=rule, recipe=recipe)
+
+
 def offered_recipe(source: Stage, target: Stage, kept: list[str] | None = None) -> dict[str, Any]:
     """What is usual between two such stages; empty where the item itself goes on.
 
@@ -86,6 +104,9 @@ def offered_recipe(source: Stage, target: Stage, kept: list[str] | None = None) 
     """
     form, shown = _form(source)
     next_form, next_shown = _form(target)
+    if target.kind == Stage.Kind.REVIEW:
+        # There the gold label is what may be corrected, and nobody votes on it.
+        next_form = tuple(replace(field, decides=field.name not in REVIEW_PARTS) for field in next_form)
     return offered(form, next_form, [*next_shown, *shown] if kept is None else kept) or {}
 
 

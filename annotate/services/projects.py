@@ -210,6 +210,24 @@ def change_stage(
 
 
 @transaction.atomic
+def adjudicate_in(*, stage: Stage, judges: Stage, by: Person | None) -> Stage:
+    """Let items of a stage that have no majority in the end wait in another, those that have none now included.
+
+    Raises StageNotReady where that one does not ask what decides here.
+    """
+    stage = Stage.objects.select_for_update(no_key=True).get(pk=stage.pk)
+    _check_adjudication(fields_from_json(stage.versions.get(is_current=True).fields), judges)
+    stage.adjudicated_in = judges
+    stage.save(update_fields=["adjudicated_in"])
+    stage.stage_items.all().lock_in_claim_order()
+    stage.stage_items.update(due_at=Now())
+    events.record(
+        actor=by, verb="stage.changed", subject=stage, project_id=stage.project_id, adjudicated_in=judges.slug
+    )
+    return stage
+
+
+@transaction.atomic
 def change_options(*, stage: Stage, by: Person | None, options: Mapping[str, Any]) -> Stage:
     """Change what only stages of this kind have; what people were shown so far stays as they were shown it.
 

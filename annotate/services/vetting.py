@@ -36,7 +36,7 @@ from annotate.services.passing_on import UNDECIDED
 from annotate.services.submitting import Circumstances
 from annotate.services.votes import lock_place, votes_about
 from annotate.sources.mapping import hash_content
-from annotate.stage_kinds import DROP_CODES
+from annotate.stage_kinds import DROP_CODES, REVIEW_PARTS
 
 DECISION, CODE, NOTE = "decision", "code", "note"
 ACCEPT, EDIT, DROP = "accept", "edit", "drop"
@@ -128,7 +128,7 @@ def values_now(place: StageItem, fields: Sequence[FieldSpec], proposals: Sequenc
     """By field that corrects something: the text or the label as it is, None where there is none."""
     content = {pair[0]: pair[1] for pair in place.revision.content}
     labels = {proposal.field: proposal.value for proposal in proposals}
-    corrects = [field.name for field in fields if field.name not in (DECISION, CODE, NOTE)]
+    corrects = [field.name for field in fields if field.name not in REVIEW_PARTS]
     return {name: content[name] if name in content else labels.get(name) for name in corrects}
 
 

@@ -25,9 +25,10 @@ from annotate.project_forms import (
 from annotate.services import projects
 from annotate.services.counting import stage_counts
 from annotate.services.stage_form import content_keys, guidelines_of, preview_of
-from annotate.stage_kinds import KINDS, adjudication_fields
+from annotate.stage_kinds import KINDS
 from annotate.views.doors import PersonRequest, project_read_by, project_run_by, signed_in
 from annotate.views.navigation import project_page
+from annotate.views.stage_about import About, about_context, about_options, stage_about, tell_led
 from annotate.views.stage_parts import stage_parts
 
 STEPS = {"open": projects.open_stage, "pause": projects.pause_stage, "close": projects.close_stage}
@@ -49,10 +50,8 @@ def stage_new(request: PersonRequest, slug: str) -> HttpResponse:
     project = project_run_by(request.user, slug)
     kind = request.GET.get("kind", request.POST.get("kind"))
     kind = kind if kind in KINDS and KINDS[kind].is_offered else Stage.Kind.LABEL
-    first = list(KINDS[kind].fields)
-    judged = _judged(request, project, kind)
-    if judged:
-        first = adjudication_fields(judged.versions.get(is_current=True).fields)
+    about = stage_about(project, kind, request.GET.get("for", request.POST.get("for", "")))
+    first = about.fields if about else list(KINDS[kind].fields)
     keys = content_keys(project)
     if request.method == "POST":
         form = NewStageForm(request.POST, project=project)
@@ -64,6 +63,7 @@ def stage_new(request: PersonRequest, slug: str) -> HttpResponse:
                     project=project,
                     by=request.user,
                     fields=fields.fields_json,
+                    options=about_options(kind, request.POST),
                     **form.cleaned_data,
                     **version.cleaned_data,
                 )
@@ -75,10 +75,12 @@ def stage_new(request: PersonRequest, slug: str) -> HttpResponse:
                 form.add_error("adjudicated_in", str(refusal))
             else:
                 messages.success(request, "The stage is a draft. Add items and guidelines, then open it.")
+                if about and "leads_here" in request.POST:
+                    tell_led(request, about, stage)
                 return redirect("stage", slug, stage.slug)
     else:
-        form = NewStageForm(project=project, initial=_first_settings(kind, judged))
-        version = StageVersionForm(initial={"shown_keys": keys})
+        form = NewStageForm(project=project, initial=_first_settings(kind, about))
+        version = StageVersionForm(initial={"shown_keys": about.shown_keys if about else keys})
         fields = FieldFormSet(prefix="fields", initial=field_initial(first))
     context = project_page(project, request.user, "") | {
         "kind": kind,
@@ -87,20 +89,14 @@ def stage_new(request: PersonRequest, slug: str) -> HttpResponse:
         "version_form": version,
         "field_forms": fields,
         "content_keys": keys,
+        **about_context(request, project, kind, about),
     }
     return render(request, "annotate/stage_new.html", context, status=422 if request.method == "POST" else 200)
 
 
-def _judged(request: PersonRequest, project: Project, kind: str) -> Stage | None:
-    """The stage whose undecided items are to be adjudicated in the new one, if the address names it."""
-    if kind != Stage.Kind.ADJUDICATE:
-        return None
-    return project.stages.filter(slug=request.GET.get("for", "")).first()
-
-
-def _first_settings(kind: str, judged: Stage | None) -> dict[str, Any]:
+def _first_settings(kind: str, about: About | None) -> dict[str, Any]:
     usual = KINDS[kind]
-    title = {"title": f"{judged.title}: adjudication"[:120]} if judged else {}
+    title = {"title": about.title} if about else {}
     return {"kind": kind, "roles": list(usual.roles), "overlap": usual.overlap, "order": usual.order} | title
 
 

@@ -6,9 +6,9 @@ import pytest
 
 from annotate.answers import fields_from_json
 from annotate.exceptions import StageNotReady
-from annotate.models import Membership, Stage
+from annotate.models import Feed, Membership, Stage
 from annotate.services import projects
-from annotate.stage_kinds import KINDS, adjudication_fields
+from annotate.stage_kinds import KINDS, adjudication_fields, review_fields
 from tests.factories import SHORT_ANSWER, YES_NO, make_member, make_project, make_stage
 
 
@@ -62,6 +62,90 @@ def test_a_stage_for_adjudicating_another_begins_with_what_decides_there(client)
     names = [field.initial.get("name") for field in page.context["field_forms"].forms if field.initial]
     assert names == ["answer"]
     assert page.context["form"].initial["title"] == "Answers: adjudication"
+
+
+def test_a_reviewer_corrects_the_wording_and_what_decides():
+    def names(*asked: object, **more: str) -> list[str]:
+        return [field.name for field in fields_from_json(review_fields(*asked, **more))]
+
+    assert names(SHORT_ANSWER) == ["decision", "code", "question", "answer", "note"]
+    assert names(YES_NO, wording="claim") == ["decision", "code", "claim", "label", "note"]
+    # What is no field's name, or another part of the form, is no text that can be corrected.
+    assert names(YES_NO, wording="Claim text") == names(YES_NO, wording="note") == names(YES_NO, wording="person")
+    # What was written in pairs comes one by one.
+    assert names(KINDS["author"].fields) == ["decision", "code", "question", "answer", "note"]
+    assert names(KINDS["rewrite"].fields) == ["decision", "code", "question", "label", "note"]
+    decides = [field.name for field in fields_from_json(review_fields(SHORT_ANSWER)) if field.decides]
+    assert decides == ["decision"]
+
+
+def sent_form(page, **more: object) -> dict[str, object]:
+    """What the page of a new stage would send as it stands."""
+    context = page.context
+    sent: dict[str, object] = {"for": context["about"].slug}
+    for form in (context["form"], context["version_form"], *context["field_forms"].forms):
+        for field in form:
+            if (value := field.value()) not in (None, "", False):
+                sent[field.html_name] = value
+    formset = context["field_forms"]
+    counts = {"TOTAL_FORMS": formset.total_form_count(), "INITIAL_FORMS": formset.initial_form_count()}
+    return sent | {f"fields-{name}": n for name, n in counts.items()} | more
+
+
+@pytest.mark.django_db
+class TestAStageAboutAnother:
+    @pytest.fixture
+    def project(self, client):
+        project = make_project()
+        make_stage(project, slug="answers", title="Answers", kind="answer", form=SHORT_ANSWER, shown_keys=["claim"])
+        client.force_login(make_member(project, "admin"))
+        return project
+
+    def make(self, client, project, kind: str, **more: object) -> Stage:
+        address = f"/p/{project.slug}/stages/new/"
+        page = client.get(address, {"kind": kind, "for": "answers"})
+        assert client.post(address, sent_form(page, **more)).status_code == 302
+        return project.stages.exclude(slug="answers").latest("pk")
+
+    def test_adjudication_gets_what_is_undecided_and_may_make_gold(self, client, project):
+        made = self.make(client, project, "adjudicate", leads_here="1", makes_gold="1")
+        assert (made.title, made.options, made.overlap) == ("Answers: adjudication", {"makes_gold": True}, 1)
+        assert project.stages.get(slug="answers").adjudicated_in == made
+
+    def test_review_gets_what_is_decided(self, client, project):
+        made = self.make(client, project, "review", leads_here="1")
+        version = made.versions.get()
+        assert [field["name"] for field in version.fields] == ["decision", "code", "claim", "answer", "note"]
+        assert version.shown_keys == ["claim"]
+        feed = Feed.objects.get(target=made)
+        assert (feed.source.slug, feed.rule, feed.recipe) == ("answers", "decided", {})
+
+    def test_nothing_leads_there_if_that_is_not_wanted(self, client, project):
+        self.make(client, project, "review")
+        made = self.make(client, project, "adjudicate", title="Other", slug="other")
+        assert made.options == {}
+        assert not Feed.objects.exists()
+        assert project.stages.get(slug="answers").adjudicated_in is None
+
+    def test_what_authors_wrote_comes_with_their_answer_as_gold(self, client, project):
+        author = make_stage(
+            project, slug="writing", kind="author", form=list(KINDS["author"].fields), shown_keys=["table"]
+        )
+        page = client.get(f"/p/{project.slug}/stages/new/", {"kind": "review", "for": "writing"})
+        sent = sent_form(page, leads_here="1")
+        assert client.post(f"/p/{project.slug}/stages/new/", sent).status_code == 302
+        feed = Feed.objects.get(source=author)
+        assert feed.rule == "every"
+        assert feed.recipe["content"] == [["question", "each.question"], ["table", "item.table"]]
+        assert feed.recipe["gold"] == [["answer", "each.answer"]]
+
+    def test_a_refused_form_keeps_what_it_is_about(self, client, project):
+        address = f"/p/{project.slug}/stages/new/"
+        page = client.get(address, {"kind": "review", "for": "answers"})
+        again = client.post(address, sent_form(page, overlap=""))
+        assert again.status_code == 422
+        assert 'name="for" value="answers"' in again.text
+        assert not again.context["leads_here"]
 
 
 @pytest.mark.django_db
