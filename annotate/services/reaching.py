@@ -1,0 +1,173 @@
+"""Which items cannot reach the answers they want with today's people: the rows for annotate/reaching.py.
+
+A constant number of statements, whatever the number of stages, items and people. Who may get an item is said once more
+here than in annotate/claim_sql.py, because the claim asks it of one person and this of everybody at once;
+tests/annotate/test_reaching.py holds the two against each other.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from django.db.models import Case, Count, F, IntegerField, OuterRef, QuerySet, Subquery, Value, When
+from django.db.models.functions import Coalesce
+
+from annotate.models import Assignment, Membership, Stage, StageItem
+from annotate.reaching import OutOfReach, Place, Reader, Why, out_of_reach, reads
+
+# Kinds of items that are told apart before any item is read; more of them only make the first look coarser.
+MOST_KINDS = 60
+# So many ids are named in a statement; beyond that it asks for all items that are short of answers.
+MOST_NAMED = 500
+JUDGING = (Stage.Kind.ADJUDICATE, Stage.Kind.REVIEW)
+
+
+@dataclass(frozen=True)
+class Shortage:
+    """Items of a stage that are out of reach for the same reason, in words: partials/shortage.html.
+
+    language, group: of the items, where that is the reason. n_able: how many people could answer them, had nobody met
+    them. n_missing: how many more people the worst of them needs. n_eligible, free: of one that needs most.
+    """
+
+    why: Why
+    n_items: int
+    n_missing: int
+    n_eligible: int
+    n_able: int
+    free: int
+    wanted: int
+    language: str = ""
+    group: str = ""
+
+
+@dataclass(frozen=True)
+class Reach:
+    """Of one stage: how many people may take it now, and the items that cannot get their answers from them."""
+
+    stage: Stage
+    n_people: int
+    items: tuple[OutOfReach, ...]
+
+    @property
+    def shortages(self) -> list[Shortage]:
+        """By reason, the one that concerns most items first."""
+        groups: dict[tuple[Why, str, str], list[OutOfReach]] = defaultdict(list)
+        for one in self.items:
+            language = one.place.language if one.why == Why.LANGUAGE else ""
+            group = one.place.author_group if one.why == Why.GROUP else ""
+            groups[one.why, language, group].append(one)
+        found = []
+        for (why, language, group), items in groups.items():
+            worst = max(items, key=lambda one: (one.n_missing, -one.n_eligible))
+            found.append(
+                Shortage(
+                    why=why,
+                    n_items=len(items),
+                    n_missing=worst.n_missing,
+                    n_eligible=worst.n_eligible,
+                    n_able=worst.n_able,
+                    free=worst.place.free,
+                    wanted=worst.place.wanted,
+                    language=language,
+                    group=group,
+                )
+            )
+        return sorted(found, key=lambda one: (-one.n_items, one.why, one.language, one.group))
+
+
+def reach(stages: Iterable[Stage]) -> dict[int, Reach]:
+    """For each stage by its id; leases that run count as answers, and drafts are looked at as if they were open."""
+    asked = {stage.pk: stage for stage in stages}
+    readers = _readers(asked.values())
+    short = StageItem.objects.short_of_answers().filter(stage__in=asked).order_by("stage", "rank")
+    judged = _judged(asked)
+    suspects = _suspects(short, readers, most_judged=max(map(len, judged.values()), default=0))
+    met = _met(short, suspects, judged)
+    places: dict[int, list[Place]] = defaultdict(list)
+    for row in suspects:
+        free = row.wanted - row.done - row.active
+        places[row.stage_id].append(Place(row.pk, row.wanted, free, row.language, row.author_group))
+    return {
+        pk: Reach(stage, len(readers[pk]), tuple(out_of_reach(places[pk], readers[pk], met)))
+        for pk, stage in asked.items()
+    }
+
+
+def _readers(stages: Iterable[Stage]) -> dict[int, list[Reader]]:
+    """Who may take each stage: active members with one of its roles."""
+    stages = list(stages)
+    members = Membership.objects.active().filter(project__in={stage.project_id for stage in stages}).order_by("pk")
+    rows = list(members.values_list("project", "role", "person", "languages", "group"))
+    return {
+        stage.pk: [
+            Reader(person, tuple(languages), group)
+            for project, role, person, languages, group in rows
+            if project == stage.project_id and role in stage.roles
+        ]
+        for stage in stages
+    }
+
+
+def _judged(stages: Collection[int]) -> dict[int, set[int]]:
+    """Place -> who was to decide about its answers, and so has read them."""
+    judging = Assignment.objects.filter(
+        stage__kind__in=JUDGING, stage_item__candidate=None, stage_item__source__stage__in=stages
+    )
+    judged: dict[int, set[int]] = defaultdict(set)
+    for place, person in judging.values_list("stage_item__source", "person"):
+        judged[place].add(person)
+    return judged
+
+
+def _suspects(short: QuerySet[StageItem], readers: dict[int, list[Reader]], *, most_judged: int) -> list[StageItem]:
+    """Items that may be out of reach: all that are, and few others.
+
+    The database counts whom an item is kept from without asking who they are, which may be one person twice or somebody
+    who left; a study that has people enough reads no item at all. most_judged: who decided about one item, at most.
+    """
+    kinds = list(short.order_by().values_list("stage", "language", "author_group").distinct())
+    sizes = {
+        (stage, language, group): sum(
+            reads(reader.languages, language) and (not group or reader.group != group) for reader in readers[stage]
+        )
+        for stage, language, group in kinds
+    }
+    cases = [
+        When(stage=stage, language=language, author_group=group, then=Value(size))
+        for (stage, language, group), size in sorted(sizes.items(), key=lambda kind: -kind[1])[:MOST_KINDS]
+    ]
+    able = Case(*cases, default=Value(min(sizes.values(), default=0)), output_field=IntegerField())
+    kept_from = (
+        _count(Assignment.objects.filter(stage_item=OuterRef("pk")), "stage_item")
+        + _count(Assignment.objects.filter(stage_item=OuterRef("source")), "stage_item")
+        + Case(When(author__isnull=True, then=Value(0)), default=Value(1))
+    )
+    free = F("wanted") - F("done") - F("active")
+    return list(short.annotate(able=able, kept_from=kept_from).filter(able__lt=free + F("kept_from") + most_judged))
+
+
+def _count(rows: QuerySet[Assignment], of: str) -> Coalesce:
+    counted = rows.order_by().values(of).annotate(n=Count("pk")).values("n")
+    return Coalesce(Subquery(counted, output_field=IntegerField()), 0)
+
+
+def _met(
+    short: QuerySet[StageItem], suspects: Sequence[StageItem], judged: Mapping[int, Collection[int]]
+) -> dict[int, set[int]]:
+    """Place -> the people it is kept from."""
+    met: dict[int, set[int]] = defaultdict(set)
+    for row in suspects:
+        met[row.pk].update(judged.get(row.pk, ()))
+        if row.author_id is not None:
+            met[row.pk].add(row.author_id)
+    ids = [row.pk for row in suspects]
+    places = short.order_by().filter(pk__in=ids) if len(ids) <= MOST_NAMED else short.order_by()
+    seen = Assignment.objects.filter(stage_item__in=places).exclude(state__in=["expired", "withdrawn"])
+    voted = places.filter(source__assignments__state=Assignment.State.SUBMITTED)
+    for pairs in (seen.values_list("stage_item", "person"), voted.values_list("pk", "source__assignments__person")):
+        for place, person in pairs.iterator(chunk_size=5_000):
+            met[place].add(person)
+    return met
