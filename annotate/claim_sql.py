@@ -23,7 +23,9 @@ NOT_OF_MY_GROUP = """(place.author_group = '' OR NOT EXISTS (
 # Who answered an item does not decide about the answers.
 NOT_JUDGED_BY_ITS_VOTERS = """(place.source_id IS NULL OR NOT EXISTS (
     SELECT 1 FROM annotate_assignment voted
-    WHERE voted.stage_item_id = place.source_id AND voted.person_id = %(person)s AND voted.state = 'submitted'))"""
+    WHERE voted.stage_item_id IN (place.source_id, (
+            SELECT audited.source_id FROM annotate_stageitem audited WHERE audited.id = place.source_id))
+        AND voted.person_id = %(person)s AND voted.state = 'submitted'))"""
 # And whoever was to decide about the answers has read them.
 NOT_JUDGED_BY_ME = """NOT EXISTS (
     SELECT 1 FROM annotate_stageitem follower
@@ -31,6 +33,23 @@ NOT_JUDGED_BY_ME = """NOT EXISTS (
         JOIN annotate_stage judging ON judging.id = follower.stage_id
     WHERE follower.source_id = place.id AND follower.candidate_id IS NULL AND judged.person_id = %(person)s
         AND judging.kind IN ('adjudicate', 'review'))"""
+# Who had a part in a label does not audit it. Other stages than audits have no candidates, or of models.
+NOT_AUDITED_BY_ITS_MAKERS = """(place.candidate_id IS NULL OR NOT EXISTS (
+    SELECT 1 FROM annotate_itemrevision labelled
+        JOIN annotate_itemrevision worded ON worded.item_id = labelled.item_id
+        JOIN annotate_stageitem elsewhere ON elsewhere.revision_id = worded.id
+        JOIN annotate_assignment made ON made.stage_item_id = elsewhere.id
+        JOIN annotate_stage making ON making.id = elsewhere.stage_id
+        JOIN annotate_stage auditing ON auditing.id = place.stage_id
+    WHERE labelled.id = place.revision_id AND made.person_id = %(person)s AND made.state IN ('leased', 'submitted')
+        AND auditing.kind = 'audit' AND making.kind NOT IN ('audit', 'judge')))"""
+# And whoever was shown its label answers it no more.
+NOT_AUDITED_BY_ME = """(place.candidate_id IS NOT NULL OR NOT EXISTS (
+    SELECT 1 FROM annotate_stageitem shown
+        JOIN annotate_assignment audited ON audited.stage_item_id = shown.id
+        JOIN annotate_stage auditing ON auditing.id = shown.stage_id
+    WHERE shown.revision_id = place.revision_id AND shown.candidate_id IS NOT NULL
+        AND audited.person_id = %(person)s AND auditing.kind = 'audit'))"""
 
 # Written exactly as in the partial index stage_item_claimable: else neither database would use it.
 CLAIMABLE = "place.state = 'open' AND place.purpose = '' AND place.active < (place.wanted - place.done)"
@@ -97,8 +116,9 @@ def reads_language(languages: Sequence[str]) -> tuple[str, dict[str, str]]:
 def eligible(languages: Sequence[str]) -> tuple[str, dict[str, str]]:
     """The condition that the person may get the item, if it has a place."""
     reads, parameters = reads_language(languages)
-    apart = f"{NOT_MINE} AND {NOT_OF_MY_GROUP} AND {NOT_JUDGED_BY_ITS_VOTERS} AND {NOT_JUDGED_BY_ME}"
-    return f"{apart} AND {reads} AND {UNSEEN}", parameters
+    apart = (NOT_MINE, NOT_OF_MY_GROUP, NOT_JUDGED_BY_ITS_VOTERS, NOT_JUDGED_BY_ME)
+    audits = (NOT_AUDITED_BY_ITS_MAKERS, NOT_AUDITED_BY_ME)
+    return " AND ".join([*apart, *audits, reads, UNSEEN]), parameters
 
 
 def take_place(languages: Sequence[str], *, where: str, wait: bool) -> tuple[str, dict[str, str]]:

@@ -22,6 +22,7 @@ from annotate.sources.delimited import DELIMITERS
 from annotate.sources.detect import FORMATS, NESTED_FORMATS, Detected
 from annotate.sources.guessing_answers import field_name
 from annotate.sources.mapping import KINDS, ContentColumn, GoldColumn, Mapping
+from annotate.stage_kinds import KINDS as STAGE_KINDS
 
 # A page with a row for each of ten thousand columns helps nobody; those beyond are kept aside.
 MAX_COLUMNS = 150
@@ -54,7 +55,9 @@ class StageField(forms.ModelChoiceField):
         super().__init__(queryset=Stage.objects.none(), required=False, empty_label="no stage yet", **kwargs)
 
     def of_project(self, project: Project) -> None:
-        self.queryset = project.stages.exclude(state=Stage.State.CLOSED).order_by("position", "pk")
+        takes_items = [kind for kind, described in STAGE_KINDS.items() if not described.is_drawn]
+        stages = project.stages.filter(kind__in=takes_items)
+        self.queryset = stages.exclude(state=Stage.State.CLOSED).order_by("position", "pk")
 
     def label_from_instance(self, stage: Any) -> str:
         return f"{stage.title} ({stage.get_state_display()})"

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
+from typing import TypeVar
+
+Stratum = TypeVar("Stratum", bound=Hashable)
 
 
 def draw_simple(keys: Sequence[str], n: int, *, seed: int) -> list[int]:
@@ -19,3 +22,30 @@ def draw_simple(keys: Sequence[str], n: int, *, seed: int) -> list[int]:
         raise ValueError("a key occurs twice")
     lots = [hashlib.sha256(f"{seed}:{key}".encode()).digest() for key in keys]
     return sorted(sorted(range(len(keys)), key=lots.__getitem__)[:n])
+
+
+def draw_stratified(keys: Sequence[str], strata: Sequence[Stratum], k: int, *, seed: int) -> dict[Stratum, list[int]]:
+    """Positions of k keys of each stratum, each stratum drawn as `draw_simple` draws; a short one is taken whole.
+
+    strata: shape (n_keys,), the stratum of each key. What is drawn of a stratum does not depend on the others. The
+    strata come in the order in which they first occur. Raises ValueError unless k is at least 1, for a key that occurs
+    twice, and for lengths that differ.
+    """
+    if len(keys) != len(strata):
+        raise ValueError("every key has one stratum")
+    if k < 1:
+        raise ValueError(f"cannot draw {k} of a stratum")
+    if len(set(keys)) != len(keys):
+        raise ValueError("a key occurs twice")
+    members: dict[Stratum, list[int]] = {}
+    for position, stratum in enumerate(strata):
+        members.setdefault(stratum, []).append(position)
+    return {
+        stratum: [own[place] for place in draw_simple([keys[one] for one in own], min(k, len(own)), seed=seed)]
+        for stratum, own in members.items()
+    }
+
+
+def shuffled(keys: Sequence[str], *, seed: int) -> list[int]:
+    """All positions in an order that the seed and the keys decide, apart from what the same seed draws."""
+    return sorted(range(len(keys)), key=lambda place: hashlib.sha256(f"{seed}:order:{keys[place]}".encode()).digest())

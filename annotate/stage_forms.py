@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from annotate.models import Feed, Stage
 from annotate.project_forms import LinesField, PlainForm
 from annotate.services.cross_checking import MAX_DRAWN
+from annotate.stage_kinds import KINDS
 from annotate.stage_options import POPULAR_KEYS, AdjudicateOptions, AuthorOptions, RewriteOptions, read_options
 
 MAX_SEED = 2**53 - 1
@@ -130,7 +131,9 @@ class FeedForm(PlainForm):
     def __init__(self, *args: Any, stage: Stage, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         field: Any = self.fields["target"]
-        field.queryset = stage.project.stages.exclude(pk=stage.pk).order_by("position", "pk")
+        takes_items = [kind for kind, described in KINDS.items() if not described.is_drawn]
+        others = stage.project.stages.filter(kind__in=takes_items).exclude(pk=stage.pk)
+        field.queryset = others.order_by("position", "pk")
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}

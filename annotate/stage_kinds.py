@@ -46,7 +46,8 @@ DROP_CODES = (
 class StageKind:
     """caption: for the one who makes a stage. roles, overlap, order, fields: what a new stage begins with.
 
-    is_offered: whether the page of a new stage offers it; items of the others come from draws, which have no page yet.
+    is_offered: whether the page of a new stage offers it. is_drawn: its items come from a draw of its own, and from
+    nowhere else.
     """
 
     caption: str
@@ -56,6 +57,7 @@ class StageKind:
     overlap: int = 3
     order: str = "seeded"
     is_offered: bool = True
+    is_drawn: bool = False
 
 
 KINDS: dict[str, StageKind] = {
@@ -117,6 +119,7 @@ KINDS: dict[str, StageKind] = {
         roles=("meta_reviewer",),
         overlap=2,
         is_offered=False,
+        is_drawn=True,
     ),
     "judge": StageKind(
         "Judge: is the model's answer right?",

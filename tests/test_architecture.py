@@ -14,7 +14,8 @@ PACKAGES = ("config", "annotate", "evaluation", "tests", "benchmarks")
 # What a pure module is: it runs on plain values, without Django, a database or a network of its own.
 PURE = (
     *("annotate.answers", "annotate.sources", "annotate.resolution", "annotate.allocation", "annotate.sampling"),
-    *("annotate.debiasing", "annotate.hints", "annotate.reaching", "annotate.rewriting", "annotate.stage_options"),
+    *("annotate.auditing", "annotate.debiasing", "annotate.hints", "annotate.reaching", "annotate.rewriting"),
+    *("annotate.stage_options",),
     *("annotate.addresses", "annotate.codes", "annotate.csv_text", "annotate.languages", "annotate.shown"),
     *("evaluation.stats", "evaluation.scorers", "evaluation.prompts", "evaluation.parsing", "evaluation.clients"),
     *("evaluation.storable", "evaluation.reports.comparison", "evaluation.reports.figures"),

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from annotate.answers.characters import one_string, storable_string
+from annotate.answers.choice import caption_of, check_options
 from annotate.answers.equivalence import is_blank
 from annotate.answers.errors import AnswerInvalid
 from annotate.answers.fields import FieldSpec, FieldType, JsonValue, RawData, field_type
@@ -16,8 +17,15 @@ class Verdict(FieldType):
     """The value is {"verdict": "right" | "wrong" | "unsure"}, and "correction" where something is wrong.
 
     The key is the verdict: two people who call an answer wrong agree on that, whatever either would put in its place.
-    A correction explains a verdict; it becomes gold by an adjudicator's hand, never by votes.
+    A correction explains a verdict; it becomes gold by an adjudicator's hand, never by votes. Options: what a
+    correction may be; without any it is a text.
     """
+
+    settings = frozenset({"options"})
+
+    def check_spec(self, spec: FieldSpec) -> None:
+        if spec.options:
+            check_options(spec)
 
     def read(self, data: RawData, spec: FieldSpec) -> JsonValue:
         raw = data.get(spec.name)
@@ -44,6 +52,8 @@ class Verdict(FieldType):
                 spec.name, "A correction belongs to an answer that is wrong. Remove it, or choose wrong."
             )
         text = storable_string(correction, spec)
+        if spec.options and text not in {option.value for option in spec.options}:
+            raise AnswerInvalid(spec.name, "Choose what would be right among the answers shown, or none of them.")
         if len(text) > _MAX_CORRECTION:
             raise AnswerInvalid(spec.name, f"The correction is longer than the {_MAX_CORRECTION:,} characters allowed.")
         return {"verdict": "wrong", "correction": text}
@@ -52,12 +62,12 @@ class Verdict(FieldType):
         return str(self.validate(value, spec)["verdict"])
 
     def json_schema(self, spec: FieldSpec) -> dict[str, JsonValue]:
+        correction: dict[str, JsonValue] = {"type": "string", "minLength": 1, "maxLength": _MAX_CORRECTION}
+        if spec.options:
+            correction = {"type": "string", "enum": [option.value for option in spec.options]}
         return {
             "type": "object",
-            "properties": {
-                "verdict": {"type": "string", "enum": list(VERDICTS)},
-                "correction": {"type": "string", "minLength": 1, "maxLength": _MAX_CORRECTION},
-            },
+            "properties": {"verdict": {"type": "string", "enum": list(VERDICTS)}, "correction": correction},
             "required": ["verdict"],
             "additionalProperties": False,
         }
@@ -68,7 +78,9 @@ class Verdict(FieldType):
     def in_words(self, value: JsonValue, spec: FieldSpec) -> str:
         if not isinstance(value, dict):
             return str(value)
-        return ": ".join(str(value[part]) for part in ("verdict", "correction") if value.get(part))
+        if not value.get("correction"):
+            return str(value.get("verdict"))
+        return f"{value['verdict']}: {caption_of(value['correction'], spec)}"
 
     def _from_mapping(self, raw: Mapping[str, object], spec: FieldSpec) -> JsonValue:
         kept: dict[str, JsonValue] = {}

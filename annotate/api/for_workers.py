@@ -99,11 +99,20 @@ class ShownItem(serializers.Serializer):
     content = serializers.ListField(child=serializers.ListField(), help_text="Pairs [key, value], in order.")
 
 
+class ShownBeside(serializers.Serializer):
+    """What is judged beside the item."""
+
+    caption = serializers.CharField(help_text="What it answers.")
+    words = serializers.ListField(child=serializers.CharField(), help_text="Acceptable values as people read them.")
+    content = serializers.ListField(child=serializers.ListField(), help_text="As it is stored: pairs [key, value].")
+
+
 class HeldItem(serializers.Serializer):
     """An item in its person's hands."""
 
     token = serializers.CharField(help_text="Stands in the addresses to submit, draft and skip it.")
     item = ShownItem()
+    beside = ShownBeside(allow_null=True, help_text="What is judged, such as a label; null where the item is answered.")
     form = AskedForm()
     guideline_version = serializers.IntegerField(allow_null=True)
     draft = serializers.DictField(allow_null=True, help_text="What was kept of unfinished work.")
@@ -257,6 +266,7 @@ def _held(desk: Desk, assignment: Assignment, version: StageVersion) -> dict[str
             "language": revision.language,
             "content": shown_pairs(given.content, given.shown_keys),
         },
+        "beside": given.beside,
         "form": asked_form(
             version, fields_for_item(fields_from_json(version.fields), revision.content, revision.language)
         ),

@@ -16,7 +16,7 @@ from annotate.feeding import Recipe
 from annotate.models import Feed, ItemRevision, Person, Project, Stage, StageVersion
 from annotate.recipes import check_recipe, offered
 from annotate.services import projects
-from annotate.stage_kinds import REVIEW_PARTS
+from annotate.stage_kinds import KINDS, REVIEW_PARTS
 
 
 @transaction.atomic
@@ -32,6 +32,8 @@ def set_feed(
     Project.objects.select_for_update(no_key=True).get(pk=source.project_id)
     if target.project_id != source.project_id or target.pk == source.pk:
         raise FeedNotPossible("target", "Choose another stage of this project.")
+    if KINDS[target.kind].is_drawn:
+        raise FeedNotPossible("target", f"The items of “{target.title}” come from a draw of its own.")
     if rule not in Feed.Rule.values:
         raise FeedNotPossible("rule", f"There is no rule called {rule!r}.")
     if circle := _way(source.project_id, target, source):

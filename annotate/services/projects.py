@@ -32,6 +32,7 @@ from annotate.models import (
 )
 from annotate.services.batching import add_in_batches, mixes_domains
 from annotate.services.names import naming
+from annotate.stage_kinds import KINDS
 from annotate.stage_options import options_to_json, read_options
 
 
@@ -379,8 +380,11 @@ def add_items_to_stage(*, stage: Stage, item_set: ItemSet, by: Person | None = N
     """Put the set's items at the end of the stage's queue, in its order or in batches; the number added.
 
     Items of one root stand together, where the first of them stands in the set: one table's questions are read once.
-    An item that the stage already has, in whatever revision, is left as it is: nobody is asked twice.
+    An item that the stage already has, in whatever revision, is left as it is: nobody is asked twice. Raises
+    StageNotReady for a stage whose items are drawn.
     """
+    if KINDS[stage.kind].is_drawn:
+        raise StageNotReady("The items of this stage come from a draw of its own: nothing can be added to them.")
     # Ranks are given out one after another: two sets added at once would collide.
     stage = Stage.objects.select_for_update(no_key=True).get(pk=stage.pk)
     last = stage.stage_items.aggregate(last=Max("rank"))["last"]

@@ -5,21 +5,38 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from annotate.answers import FieldSpec, fields_from_json
+from annotate.answers import FieldSpec, fields_for_item, fields_from_json
+from annotate.auditing import label_words, labels_in
 from annotate.debiasing import as_shown, author_seed, what_to_show
-from annotate.models import Assignment, ItemRevision, Stage, StageVersion
+from annotate.models import Assignment, Audit, ItemRevision, Stage, StageItem, StageVersion
 from annotate.rewriting import with_source_label
+from annotate.services.candidates import content_beside
 from annotate.stage_options import author_options, rewrite_options
 
 SOURCE_SAYS = "The source says"
 
 
+class Beside(NamedTuple):
+    """What is judged beside an item: an answer, frozen, without a word about who gave it.
+
+    caption: what it answers. words: its acceptable values as people read them. content: as it is stored, for programs.
+    """
+
+    caption: str
+    words: Sequence[str]
+    content: Sequence[Sequence[Any]]
+
+
 class Given(NamedTuple):
-    """Content as it is shown, which of its keys, and captions of those that would not explain themselves."""
+    """Content as it is shown, which of its keys, and captions of those that would not explain themselves.
+
+    beside: what is judged; None where the item itself is answered.
+    """
 
     content: Sequence[Sequence[Any]]
     shown_keys: Sequence[str]
     captions: Mapping[str, str] = {}
+    beside: Beside | None = None
 
 
 def given_to(assignment: Assignment, version: StageVersion) -> Given:
@@ -32,6 +49,10 @@ def given_to(assignment: Assignment, version: StageVersion) -> Given:
         return _with_source_label(assignment.stage, content, fields_from_json(version.fields), version.shown_keys)
     if assignment.stage.kind == Stage.Kind.AUTHOR:
         return Given(as_shown(content, _arranged(assignment)), version.shown_keys)
+    if assignment.stage.kind == Stage.Kind.AUDIT:
+        language = assignment.stage_item.revision.language
+        beside = _label(assignment.stage, content_beside(assignment.stage_item_id), language)
+        return Given(content, version.shown_keys, beside=beside)
     return Given(content, version.shown_keys)
 
 
@@ -45,7 +66,23 @@ def given_in_preview(
         options = author_options(stage.options)
         shown = what_to_show(revision.content, options, seed=stage.seed) if options.debiases else None
         return Given(as_shown(revision.content, shown), shown_keys)
+    if stage.kind == Stage.Kind.AUDIT:
+        place = StageItem.objects.filter(stage=stage, revision=revision).first()
+        return Given(
+            revision.content,
+            shown_keys,
+            beside=_label(stage, content_beside(place.pk), revision.language) if place else None,
+        )
     return Given(revision.content, shown_keys)
+
+
+def _label(stage: Stage, content: Sequence[Sequence[Any]], language: str) -> Beside | None:
+    """The label that is audited, in the words of its field at the draw."""
+    audit = Audit.objects.filter(stage=stage).values_list("field", flat=True).first()
+    if audit is None or not content:
+        return None
+    (spec,) = fields_for_item([FieldSpec.from_json(audit)], [], language)
+    return Beside(spec.caption, label_words(spec, labels_in(content)), content)
 
 
 def _with_source_label(

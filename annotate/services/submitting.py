@@ -17,11 +17,13 @@ from django.utils import timezone
 
 from annotate import claim_sql, events
 from annotate.answers import FieldSpec, JsonValue, fields_for_item, fields_from_json, validate_answer
+from annotate.auditing import check_correction, labels_in
 from annotate.exceptions import AnswerBelongsElsewhere, AssignmentNotOpen, StageNotOpen, StaleDraft
 from annotate.models import Annotation, Assignment, Person, Stage, StageItem, StageVersion
 from annotate.rewriting import check_rewriting, claim_of
 from annotate.services import assigning
 from annotate.services.assigning import NothingLeft
+from annotate.services.candidates import content_beside
 from annotate.services.counting import GONE, PersonCounts
 from annotate.stage_options import rewrite_options
 from annotate.statements import one_row
@@ -375,6 +377,8 @@ def _validated(assignment: Assignment, answer: Answer, stage_version: StageVersi
         options = rewrite_options(assignment.stage.options)
         content = assignment.stage_item.revision.content
         check_rewriting(fields, validated, claim_of(content, stage_version.shown_keys, options))
+    elif assignment.stage.kind == Stage.Kind.AUDIT:
+        check_correction(fields, validated, labels_in(content_beside(assignment.stage_item_id)))
     return validated
 
 

@@ -184,7 +184,11 @@ def stage_items(request: PersonRequest, slug: str, stage_slug: str) -> HttpRespo
     form = AddItemsForm(request.POST, project=project)
     if not form.is_valid():
         return stage_page(request, project, row, status=422, items_form=form)
-    added = projects.add_items_to_stage(stage=row, item_set=form.cleaned_data["item_set"], by=request.user)
+    try:
+        added = projects.add_items_to_stage(stage=row, item_set=form.cleaned_data["item_set"], by=request.user)
+    except StageNotReady as refusal:
+        form.add_error(None, str(refusal))
+        return stage_page(request, project, row, status=refusal.http_status, items_form=form)
     messages.success(request, f"{added:,} items added." if added else "The stage had all of these items already.")
     return redirect("stage", slug, stage_slug)
 

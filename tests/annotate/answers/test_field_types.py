@@ -472,3 +472,16 @@ def test_every_type_has_a_template_and_words():
     assert set(TYPE_WORDS) == set(FIELD_TYPES)
     templates = {path.stem for path in (PROJECT / "templates" / "annotate" / "fields").glob("*.html")}
     assert templates == set(FIELD_TYPES)
+
+
+def test_a_correction_is_one_of_the_options_where_there_are_any():
+    spec = field("verdict", options=[{"value": "yes", "caption": "Yes"}, {"value": "no", "caption": "No"}])
+    assert stored(spec, {"it": "wrong", "it.correction": "no"}) == {"verdict": "wrong", "correction": "no"}
+    assert refusal(spec, {"verdict": "wrong", "correction": "perhaps"}).startswith("Choose what would be right")
+    assert get_field_type("verdict").in_words({"verdict": "wrong", "correction": "no"}, spec) == "wrong: No"
+    assert get_field_type("verdict").json_schema(spec)["properties"]["correction"] == {
+        "type": "string",
+        "enum": ["yes", "no"],
+    }
+    with pytest.raises(FieldSpecInvalid, match="two options"):
+        field("verdict", options=[{"value": "yes", "caption": "Yes"}])
