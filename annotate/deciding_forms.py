@@ -31,6 +31,14 @@ class SeenForm(AnswerForm):
         return field_name if field_name in AnswerForm.base_fields else f"{PREFIX}{field_name}"
 
 
+class ReviewForm(SeenForm):
+    """`emptied`: fields that came without anything in them; one that was not asked did not come at all."""
+
+    @property
+    def emptied(self) -> frozenset[str]:
+        return frozenset(spec.name for spec in self.specs if spec.name in self.data and spec.name not in self.answer)
+
+
 class AdjudicationForm(SeenForm):
     """`look` asks for the page in another mode, with everything typed so far; nothing is stored then."""
 

@@ -13,7 +13,14 @@ from annotate.models import Feed, Stage
 from annotate.project_forms import LinesField, PlainForm
 from annotate.services.cross_checking import MAX_DRAWN
 from annotate.stage_kinds import KINDS
-from annotate.stage_options import POPULAR_KEYS, AdjudicateOptions, AuthorOptions, RewriteOptions, read_options
+from annotate.stage_options import (
+    POPULAR_KEYS,
+    AdjudicateOptions,
+    AuthorOptions,
+    ReviewOptions,
+    RewriteOptions,
+    read_options,
+)
 
 MAX_SEED = 2**53 - 1
 
@@ -94,10 +101,15 @@ class AdjudicateOptionsForm(OptionsForm):
     )
 
 
+class ReviewOptionsForm(OptionsForm):
+    shows_votes = forms.BooleanField(required=False, label=_("Reviewers see the answers that people gave"))
+
+
 OPTION_FORMS: dict[str, type[OptionsForm]] = {
     RewriteOptions.kind: RewriteOptionsForm,
     AuthorOptions.kind: AuthorOptionsForm,
     AdjudicateOptions.kind: AdjudicateOptionsForm,
+    ReviewOptions.kind: ReviewOptionsForm,
 }
 
 

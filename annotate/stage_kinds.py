@@ -91,7 +91,13 @@ KINDS: dict[str, StageKind] = {
                 options=_options(("accept", "Accept"), ("edit", "Edit"), ("drop", "Drop")),
             ),
             _field(
-                "code", "choice", "Why is it dropped?", required=False, decides=False, options=_options(*DROP_CODES)
+                "code",
+                "choice",
+                "Why is it dropped?",
+                required=False,
+                decides=False,
+                help="needed when you drop it",
+                options=_options(*DROP_CODES),
             ),
             _field("question", "question", "The question, corrected", required=False, decides=False),
             _field("answer", "text", "The answer, corrected", required=False, decides=False),

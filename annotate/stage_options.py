@@ -70,11 +70,24 @@ class AdjudicateOptions:
     kind: ClassVar[str] = "adjudicate"
 
 
-Options: TypeAlias = RewriteOptions | AuthorOptions | AdjudicateOptions
-OPTIONS: dict[str, type[RewriteOptions] | type[AuthorOptions] | type[AdjudicateOptions]] = {
+@dataclass(frozen=True)
+class ReviewOptions:
+    """Of a stage in which experts accept, edit or drop items.
+
+    shows_votes: whether reviewers see the answers that people gave; what the votes propose as gold is told anyhow.
+    """
+
+    shows_votes: bool = True
+
+    kind: ClassVar[str] = "review"
+
+
+Options: TypeAlias = RewriteOptions | AuthorOptions | AdjudicateOptions | ReviewOptions
+OPTIONS: dict[str, type[RewriteOptions] | type[AuthorOptions] | type[AdjudicateOptions] | type[ReviewOptions]] = {
     "rewrite": RewriteOptions,
     "author": AuthorOptions,
     "adjudicate": AdjudicateOptions,
+    "review": ReviewOptions,
 }
 
 
@@ -108,6 +121,12 @@ def author_options(data: Mapping[str, Any]) -> AuthorOptions:
 def adjudicate_options(data: Mapping[str, Any]) -> AdjudicateOptions:
     options = read_options("adjudicate", data)
     assert isinstance(options, AdjudicateOptions)
+    return options
+
+
+def review_options(data: Mapping[str, Any]) -> ReviewOptions:
+    options = read_options("review", data)
+    assert isinstance(options, ReviewOptions)
     return options
 
 

@@ -7,7 +7,7 @@ changed, and what followed from it follows the change.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -74,13 +74,16 @@ def review(
     seen: str,
     client_key: str,
     stage_version: StageVersion,
+    emptied: Collection[str] = (),
     circumstances: Circumstances | None = None,
     revises: bool = False,
 ) -> Annotation:
     """Store what becomes of a leased item; revises: something else about an item reviewed before.
 
-    seen: the votes, label and wording that the reviewer had before them. The same request again returns what the first
-    one stored. Raises AnswerInvalid, AssignmentNotOpen, StageNotOpen or VotesChanged, writing nothing.
+    seen: the votes, label and wording that the reviewer had before them. emptied: fields that the reviewer left
+    without anything; a correction that was not sent at all leaves things as they are.
+    The same request again returns what the first one stored.
+    Raises AnswerInvalid, AssignmentNotOpen, StageNotOpen or VotesChanged, writing nothing.
     """
     place = lock_place(assignment, may_leave_out=answer.get(DECISION) == DROP)
     if earlier := given_before(assignment, client_key, revises=revises):
@@ -91,7 +94,7 @@ def review(
     proposals = proposals_for(place, without=assignment.person if revises else None)
     known = values_now(place, fields, proposals)
     changed = {name: value for name, value in answer.items() if name in known and value != known[name]}
-    _check(answer, changed, fields)
+    _check(answer, changed, [name for name in known if name in emptied and known[name] is not None], fields)
     kept = {name: value for name, value in answer.items() if name not in known or name in changed}
     if answer.get(DECISION) != DROP:
         kept.pop(CODE, None)
@@ -132,13 +135,17 @@ def values_now(place: StageItem, fields: Sequence[FieldSpec], proposals: Sequenc
     return {name: content[name] if name in content else labels.get(name) for name in corrects}
 
 
-def _check(answer: Mapping[str, Any], changed: Mapping[str, Any], fields: Sequence[FieldSpec]) -> None:
+def _check(
+    answer: Mapping[str, Any], changed: Mapping[str, Any], emptied: Sequence[str], fields: Sequence[FieldSpec]
+) -> None:
     decision = answer.get(DECISION)
     if decision is None:
         raise AnswerInvalid(DECISION, "Choose what becomes of the item.")
+    if decision == EDIT and emptied:
+        raise AnswerInvalid(emptied[0], "Nothing is left here. Write what is right, or drop the item.")
     if decision == EDIT and not changed:
         raise AnswerInvalid(DECISION, "Nothing is changed yet: correct the item below, or accept it as it is.")
-    if decision != EDIT and changed:
+    if decision != EDIT and (changed or emptied):
         raise AnswerInvalid(DECISION, "You have corrected the item: choose Edit, or put back what stood there.")
     if decision == DROP and answer.get(CODE) is None and any(field.name == CODE for field in fields):
         raise AnswerInvalid(CODE, "Say why it is dropped: choose a reason.")

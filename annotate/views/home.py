@@ -5,11 +5,13 @@ from __future__ import annotations
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from annotate.models import Membership, Person, Project, Stage
 from annotate.querysets import READING_ROLES
 from annotate.services.counting import StageCounts, person_counts, progress_of, stage_counts
+from annotate.services.submitting import DECIDED
 from annotate.views.doors import signed_in
 from annotate.views.signing_in import NEW_CODE_COOKIE, take_new_code
 
@@ -51,6 +53,8 @@ def _my_stages(person: Person) -> list[dict[str, object]]:
 
 def _note(stage: Stage, counts: StageCounts) -> str:
     if stage.state == Stage.State.OPEN and counts.n_short == 0:
+        if stage.kind in DECIDED:
+            return _("Nothing waits for a decision at the moment.")
         return "Every item has the answers it needs."
     return ""
 

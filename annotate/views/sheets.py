@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from annotate.forms import AnswerForm
@@ -12,10 +12,14 @@ from annotate.models import Annotation, Assignment
 
 @dataclass(frozen=True)
 class Shown:
-    """answer: what the fields begin with. context: what the template has beside the work page's own."""
+    """answer: what the fields begin with. context: what the template has beside the work page's own.
+
+    fields: by name, what a field has beside its value, such as the decision that it belongs to.
+    """
 
     answer: Mapping[str, Any]
     context: Mapping[str, Any]
+    fields: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

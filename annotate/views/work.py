@@ -14,6 +14,8 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotate.answers import AnswerInvalid, FieldSpec, fields_for_item, fields_from_json, get_field_type, readings
@@ -364,6 +366,7 @@ def _form_context(
                 "reading": read.get(spec.name, ""),
                 "name": spec.name,
                 "hints": [hint for hint in found if hint.field == spec.name],
+                **(shown.fields.get(spec.name, {}) if shown else {}),
             }
             for spec in specs
         ],
@@ -441,6 +444,9 @@ def _summary(specs: Sequence[FieldSpec], answer: Mapping[str, Any]) -> str:
 
 def _why_empty(left: NothingLeft, stage: Stage) -> dict[str, str]:
     """Why there is no item, and what comes next, in words."""
+    if stage.kind in submitting.DECIDED and left.kind in _NOTHING_TO_DECIDE:
+        title, text, following = _NOTHING_TO_DECIDE[left.kind](left.n_short, stage.kind == Stage.Kind.REVIEW)
+        return {"kind": left.kind.value, "title": title, "text": text, "next": following}
     items = "1 item" if left.n_held == 1 else f"{left.n_held:,} items"
     if left.kind == Left.ALL_TAKEN:
         minutes = max(1, round((left.seconds_to_return or 0) / 60))
@@ -464,3 +470,24 @@ def _why_empty(left: NothingLeft, stage: Stage) -> dict[str, str]:
         text = "Every item has the answers it needs."
         following = "When items are added, you find them here."
     return {"kind": left.kind.value, "title": title, "text": text, "next": following}
+
+
+def _others_decide(n: int, is_review: bool) -> tuple[str, str, str]:
+    waits = ngettext(
+        "{n} item waits for the decision of somebody else.", "{n} items wait for the decision of somebody else.", n
+    )
+    why = _("You answered or wrote it, have decided it already, or it is in a language you do not read.")
+    return _("Nothing here is yours to decide"), f"{waits.format(n=f'{n:,}')} {why}", _decided_next(is_review)
+
+
+def _nothing_waits(n: int, is_review: bool) -> tuple[str, str, str]:
+    return _("All done"), _("No item waits for a decision at the moment."), _decided_next(is_review)
+
+
+def _decided_next(is_review: bool) -> str:
+    if is_review:
+        return _("What people have written or answered meanwhile, you find here.")
+    return _("When people disagree on another item, you find it here, the most disputed first.")
+
+
+_NOTHING_TO_DECIDE = {Left.DONE: _nothing_waits, Left.NOBODY_ELIGIBLE: _others_decide}

@@ -15,11 +15,15 @@ export function keyOf(event) {
   return name.toLowerCase();
 }
 
-/** Prints 1 to 9 on the options of a part of the page, across its fields, so that no two share a key. */
+/** Prints 1 to 9 on the options of a part of the page, across its fields, so that no two share a key.
+
+    Options that are not asked at the moment have none. */
 export function dealKeys(part) {
-  part.querySelectorAll("[data-option-key]").forEach((cap, index) => {
-    cap.textContent = index < 9 ? String(index + 1) : "";
-  });
+  let n = 0;
+  for (const cap of part.querySelectorAll("[data-option-key]")) {
+    const isAsked = !cap.closest("label")?.querySelector("input")?.matches(":disabled");
+    cap.textContent = isAsked && n < 9 ? String(++n) : "";
+  }
 }
 
 function choose(part, digit) {

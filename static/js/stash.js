@@ -5,6 +5,8 @@ const PREFIX = "goldpanel:answer:";
 const OF_THE_PAGE = new Set(["csrfmiddlewaretoken", "person", "client_key", "draft_version"]);
 // What the words were written for: sent along with them, but never put into a page that shows something newer.
 const SEEN = new Set(["stage_version", "guideline_version"]);
+// What a decision was made on, and how its page stood: as for SEEN. Choices and reasons of that name are words.
+const OF_A_DECISION = "decision-";
 const isWords = ([name]) => name !== "active_seconds" && !SEEN.has(name);
 
 const keyOf = (person, token) => `${PREFIX}${person}:${token}`;
@@ -56,6 +58,7 @@ export function restore(form, answer) {
   const turns = {}; // Several inputs of one name get its values one after another.
   for (const control of form.elements) {
     if (!control.name || control.type === "submit" || OF_THE_PAGE.has(control.name) || SEEN.has(control.name)) continue;
+    if (control.type === "hidden" && control.name.startsWith(OF_A_DECISION)) continue;
     const given = answer.filter(([name]) => name === control.name).map(([, value]) => value);
     if (control.type === "radio" || control.type === "checkbox") control.checked = given.includes(control.value);
     else if (given.length) {

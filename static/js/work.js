@@ -1,6 +1,7 @@
 // The work page: what happens from one item to the next. Each form also works without any of this.
 
 import { Activity, inWords } from "./activity.js";
+import { applyConditions, nameChoice } from "./conditions.js";
 import { offerLines } from "./copy_lines.js";
 import { asDialog } from "./dialogs.js";
 import { Draft } from "./drafts.js";
@@ -35,12 +36,14 @@ function show({ isFirst }) {
   }
   shown.draft = new Draft(item, form);
   shown.openSkip = prepareSkip(item);
-  dealKeys(form);
   if (IS_MAC) item.querySelector("[data-key-submit]").textContent = "⌘ ⏎";
   shown.hints = new Hints(item, form);
   const kept = stash.kept(item);
   if (kept) makeRoom(form, kept.answer);
   if (kept && stash.restore(form, kept.answer) && !kept.submitting) shown.draft.changed();
+  applyConditions(form);
+  nameChoice(form);
+  dealKeys(form);
   enhance(form); // With the words in it that were kept.
   offerLines(item, form);
   shown.activity = new Activity({
@@ -117,6 +120,12 @@ function onInput(event) {
 }
 
 document.addEventListener("input", onInput);
+
+document.addEventListener("change", ({ target }) => {
+  if (target.form !== formNow()) return;
+  if (applyConditions(target.form)) dealKeys(target.form);
+  nameChoice(target.form);
+});
 
 // Another look at the same item is made of the words as they stand: no draft of them may come after it.
 document.addEventListener("click", (event) => {

@@ -11,7 +11,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from annotate.models import Annotation, Assignment, Decision, Feed, Gold, Membership, Person, Resolution
+from annotate.models import Annotation, Assignment, Decision, Feed, Gold, Membership, Person, Resolution, Stage
 from annotate.services import resolving
 from annotate.services.submitting import revise_annotation
 from annotate.stage_kinds import adjudication_fields, review_fields
@@ -208,7 +208,9 @@ def test_those_who_answered_get_nothing_to_decide_and_others_no_page(dispute):
     Membership.objects.filter(person=dispute.people[0]).update(role="adjudicator")
     client = Client()
     client.force_login(dispute.people[0])
-    assert "done everything you can here" in client.get(dispute.address).text
+    empty = client.get(dispute.address).text
+    assert "1 item waits for the decision of somebody else" in empty
+    assert "answers of other people" not in empty
     client.force_login(dispute.people[1])
     assert client.get(dispute.address).status_code == 404
     page = dispute.client.get(dispute.address).text
@@ -274,7 +276,7 @@ class TestReview:
     def test_the_label_the_answers_and_the_item_are_seen(self, reviewed):
         page = reviewed.client.get(reviewed.address).text
         assert "GOLDEN" in page
-        assert "adjudicated of 4 answers" in page
+        assert "adjudicated, 4 answers" in page
         assert len(re.findall(r'class="vote-card[ "]', page)) == 3
         assert 'name="answer" value="GOLDEN"' in page
         assert not any(person.pseudonym in page for person in reviewed.people)
@@ -287,6 +289,25 @@ class TestReview:
         assert "choose a reason" in refused.text
         assert post(reviewed, page, decision="edit", **known | {"answer": "nine"}).status_code == 302
         assert Gold.objects.get(is_current=True).answers == ["nine"]
+
+    def test_a_correction_that_was_not_sent_changes_nothing_and_an_empty_one_is_refused(self, reviewed):
+        page = reviewed.client.get(reviewed.address).text
+        refused = post(reviewed, page, decision="edit", question="", answer="nine")
+        assert refused.status_code == 422
+        assert "Nothing is left here" in refused.text
+        assert post(reviewed, page, decision="edit", answer="nine").status_code == 302
+        assert Gold.objects.get(is_current=True).answers == ["nine"]
+        assert reviewed.item.revisions.count() == 1
+
+    def test_a_stage_may_keep_the_answers_from_reviewers(self, reviewed):
+        Stage.objects.filter(kind="review").update(options={"shows_votes": False})
+        page = reviewed.client.get(reviewed.address).text
+        assert "dropped 2" not in page
+        assert "adjudicated, 4 answers" in page
+
+    def test_each_field_says_to_which_decision_it_belongs(self, reviewed):
+        page = reviewed.client.get(reviewed.address).text
+        assert re.findall(r'data-when="(\w+)"', page) == ["drop", "edit", "edit"]
 
     def test_a_label_that_changed_is_a_409(self, reviewed):
         page = reviewed.client.get(reviewed.address).text
