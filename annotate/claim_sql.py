@@ -9,6 +9,8 @@ from collections.abc import Sequence
 
 from django.db import connection
 
+from annotate.checking import MODULUS
+
 # The person has not met the item in this stage, did not write it, and reads its language. A lease that ran out or was
 # taken back may be offered again: nothing was decided about the item.
 UNSEEN = """NOT EXISTS (
@@ -53,6 +55,15 @@ NOT_AUDITED_BY_ME = """(place.candidate_id IS NOT NULL OR NOT EXISTS (
 
 # Written exactly as in the partial index stage_item_claimable: else neither database would use it.
 CLAIMABLE = "place.state = 'open' AND place.purpose = '' AND place.active < (place.wanted - place.done)"
+
+# Of a stage's other places: a handful, found by the partial index stage_item_apart.
+APART = "NOT (place.purpose = '')"
+CHECK = f"place.state = 'open' AND {APART} AND place.purpose IN ('check', 'counted_check')"
+# What was drawn is asked, whatever became of the item since: else an attempt would have no end.
+DRAWN = f"""{APART} AND place.purpose = 'qualification' AND place.id IN (
+    SELECT drawn.stage_item_id FROM annotate_qualificationplace drawn
+        JOIN annotate_qualificationattempt attempt ON attempt.id = drawn.attempt_id
+    WHERE attempt.stage_id = %(stage)s AND attempt.person_id = %(person)s AND attempt.state = 'open')"""
 
 HOLDS_A_LEASE = """EXISTS (
     SELECT 1 FROM annotate_assignment held
@@ -124,10 +135,10 @@ def eligible(languages: Sequence[str]) -> tuple[str, dict[str, str]]:
 def take_place(languages: Sequence[str], *, where: str, wait: bool) -> tuple[str, dict[str, str]]:
     """Count one place of the first item that the person may get as taken, and return the item with its content.
 
-    where: which ranks. wait: whether rows that others are changing at this moment are waited for or passed over.
-    It takes nothing from somebody who holds a lease already: two tabs must not collect two items.
+    where: which places, one of those below. wait: whether rows that others are changing at this moment are waited for
+    or passed over. It takes nothing from somebody who holds a lease already: two tabs must not collect two items.
     """
-    condition, parameters = eligible(languages)
+    condition, parameters = (UNSEEN, {}) if where == DRAWN else eligible(languages)
     lock = ""
     if connection.vendor == "postgresql":
         lock = "FOR UPDATE OF place" if wait else "FOR UPDATE OF place SKIP LOCKED"
@@ -136,9 +147,9 @@ def take_place(languages: Sequence[str], *, where: str, wait: bool) -> tuple[str
 UPDATE annotate_stageitem SET active = active + 1
 WHERE id = (
     SELECT place.id FROM annotate_stageitem place
-    WHERE place.stage_id = %(stage)s AND {CLAIMABLE} AND {where} AND {condition} AND NOT {HOLDS_A_LEASE}
-    ORDER BY place.rank LIMIT 1 {lock})
-RETURNING id, rank, round, revision_id,
+    WHERE place.stage_id = %(stage)s AND {where} AND {condition} AND NOT {HOLDS_A_LEASE}
+    ORDER BY {_ORDERS.get(where, "place.rank")} LIMIT 1 {lock})
+RETURNING id, rank, round, purpose, revision_id,
     (SELECT shown.content FROM annotate_itemrevision shown WHERE shown.id = revision_id),
     (SELECT shown.language FROM annotate_itemrevision shown WHERE shown.id = revision_id),
     (SELECT item.id FROM annotate_item item JOIN annotate_itemrevision shown ON shown.item_id = item.id
@@ -150,9 +161,32 @@ RETURNING id, rank, round, revision_id,
     )
 
 
-AFTER_CURSOR = f"place.rank > {CURSOR}"
-UP_TO_CURSOR = f"place.rank <= {CURSOR}"
-ANYWHERE = "1 = 1"
+AFTER_CURSOR = f"{CLAIMABLE} AND place.rank > {CURSOR}"
+UP_TO_CURSOR = f"{CLAIMABLE} AND place.rank <= {CURSOR}"
+ANYWHERE = CLAIMABLE
+
+_ORDERS = {
+    # Everybody has an order of their own, so that nobody can tell from others' which items are checks.
+    CHECK: f"(CAST(place.rank AS bigint) * %(factor)s + %(offset)s) %% {MODULUS}",
+    DRAWN: """(
+        SELECT MIN(drawn.position) FROM annotate_qualificationplace drawn
+            JOIN annotate_qualificationattempt attempt ON attempt.id = drawn.attempt_id
+        WHERE drawn.stage_item_id = place.id AND attempt.person_id = %(person)s AND attempt.state = 'open')""",
+}
+
+
+def may_be_drawn(languages: Sequence[str]) -> tuple[str, dict[str, str]]:
+    """The items from which an attempt to qualify is drawn: none that the person has met in an earlier one."""
+    condition, parameters = eligible(languages)
+    return (
+        f"""
+SELECT place.id, place.rank FROM annotate_stageitem place
+WHERE place.stage_id = %(stage)s AND place.state = 'open' AND {APART} AND place.purpose = 'qualification'
+    AND {condition}
+ORDER BY place.rank
+""",
+        parameters,
+    )
 
 
 def lease() -> str:
@@ -162,12 +196,13 @@ def lease() -> str:
     """
     return f"""
 INSERT INTO annotate_assignment
-    (stage_id, stage_item_id, person_id, token, state, slot, round, leased_at, lease_expires_at, skip_reason, skip_note,
-     draft_version)
-VALUES (%(stage)s, %(stage_item)s, %(person)s, %(token)s, 'leased', {SMALLEST_FREE_SLOT}, %(round)s,
+    (stage_id, stage_item_id, person_id, token, state, slot, round, purpose, leased_at, lease_expires_at, skip_reason,
+     skip_note, draft_version)
+VALUES (%(stage)s, %(stage_item)s, %(person)s, %(token)s, 'leased', {SMALLEST_FREE_SLOT}, %(round)s, %(purpose)s,
         {now()}, {lease_end()}, '', '', 0)
 ON CONFLICT (stage_item_id, person_id) DO UPDATE
-SET state = 'leased', slot = excluded.slot, round = excluded.round, leased_at = excluded.leased_at,
+SET state = 'leased', slot = excluded.slot, round = excluded.round, purpose = excluded.purpose,
+    leased_at = excluded.leased_at,
     lease_expires_at = excluded.lease_expires_at, finished_at = NULL
 WHERE annotate_assignment.state IN ('expired', 'withdrawn')
 RETURNING id, token, draft, draft_version

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from django.db import connection
 
+from annotate.checking import Standing
 from annotate.claim_sql import seconds_since
 from annotate.models import Assignment, GuidelineVersion, Membership, Person, Project, Stage, StageVersion
 from annotate.statements import one_row
@@ -23,7 +24,8 @@ class Desk:
     """Whatever stays the same from one item of a stage to the next.
 
     version: the current form. seat: the person's active membership, or None. guideline_id: the newest guidelines of
-    the stage, else of the project. The rows hold what working needs; other columns are read when asked for.
+    the stage, else of the project. standing: which kind of place comes next. The rows hold what working needs; other
+    columns are read when asked for.
     """
 
     person: Person
@@ -31,6 +33,7 @@ class Desk:
     version: StageVersion
     seat: Membership | None
     guideline_id: int | None
+    standing: Standing
 
     @property
     def may_take(self) -> bool:
@@ -67,7 +70,7 @@ def desk_at(*, person: Person, project: str, stage: str) -> Desk | None:
 def held_by(*, person: Person, token: str) -> Held | None:
     """The one door to answer: nobody gets at another person's work, an admin neither."""
     row = one_row(
-        f"SELECT held.id, held.stage_item_id, held.state, held.draft, held.draft_version, "
+        f"SELECT held.id, held.stage_item_id, held.state, held.purpose, held.draft, held.draft_version, "
         f"{seconds_since('held.leased_at')}, {_COLUMNS} "
         f"FROM annotate_assignment held JOIN annotate_stage stage ON stage.id = held.stage_id {_JOINS} "
         "WHERE held.token = %(token)s AND held.person_id = %(person)s",
@@ -75,12 +78,15 @@ def held_by(*, person: Person, token: str) -> Held | None:
     )
     if row is None:
         return None
-    assignment_id, stage_item_id, state, draft, draft_version, seconds, *of_desk = row
+    assignment_id, stage_item_id, state, purpose, draft, draft_version, seconds, *of_desk = row
     desk = _desk(person, of_desk)
     assignment = Assignment.from_db(
         connection.alias,
-        ["id", "stage_id", "stage_item_id", "person_id", "token", "state", "draft", "draft_version"],
-        [assignment_id, desk.stage.pk, stage_item_id, person.pk, token, state, _from_json(draft), draft_version],
+        ["id", "stage_id", "stage_item_id", "person_id", "token", "state", "purpose", "draft", "draft_version"],
+        [
+            *(assignment_id, desk.stage.pk, stage_item_id, person.pk),
+            *(token, state, purpose, _from_json(draft), draft_version),
+        ],
     )
     assignment.stage, assignment.person = desk.stage, person
     return Held(assignment, float(seconds), desk)
@@ -105,6 +111,7 @@ _PROJECT = ["id", "title", "slug", "current_date"]
 _STAGE = [
     *("id", "project_id", "kind", "title", "slug", "state", "roles", "lease_minutes", "order", "seed"),
     *("is_closed_book", "time_limit_seconds", "permitted_sources"),
+    *("qualification_size", "qualification_mark", "check_every", "tells_checks"),
 ]
 _VERSION = ["id", "stage_id", "fields", "shown_keys", "instruction"]
 _SEAT = ["id", "role", "languages"]
@@ -119,6 +126,14 @@ _COLUMNS = ", ".join(
         """(SELECT known.id FROM annotate_guidelineversion known
             WHERE known.project_id = stage.project_id AND (known.stage_id = stage.id OR known.stage_id IS NULL)
             ORDER BY CASE WHEN known.stage_id IS NULL THEN 1 ELSE 0 END, known.number DESC LIMIT 1)""",
+        # As services/assigning.py, standing_of; a stage without such rules pays for neither.
+        """CASE WHEN stage.qualification_size = 0 THEN 1 ELSE (
+            SELECT COUNT(*) FROM annotate_qualificationattempt passed
+            WHERE passed.stage_id = stage.id AND passed.person_id = %(person)s AND passed.state = 'passed'
+                AND passed.set_aside_at IS NULL) END""",
+        """CASE WHEN stage.check_every = 0 THEN 0 ELSE COALESCE((
+            SELECT mine.n_answered + mine.n_skipped FROM annotate_participation mine
+            WHERE mine.stage_id = stage.id AND mine.person_id = %(person)s), 0) END""",
     ]
 )
 
@@ -144,7 +159,14 @@ def _desk(person: Person, row: Sequence[Any]) -> Desk:
     version = StageVersion.from_db(alias, _VERSION, take(_VERSION))
     seat_id, *seat_rest = take(_SEAT)
     seat = None if seat_id is None else Membership.from_db(alias, _SEAT, [seat_id, *seat_rest])
-    return Desk(person=person, stage=stage, version=version, seat=seat, guideline_id=next(values))
+    return Desk(
+        person=person,
+        stage=stage,
+        version=version,
+        seat=seat,
+        guideline_id=next(values),
+        standing=Standing(is_qualified=bool(next(values)), n_met=next(values)),
+    )
 
 
 def _from_json(value: Any) -> Any:

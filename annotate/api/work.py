@@ -35,7 +35,10 @@ class Work(ApiView):
         found, following = self.take_page(Stage.objects.workable_by(self.person).select_related("project"))
         everyone, mine = counting.stage_counts(found), counting.person_counts(self.person, found)
         rows = [
-            for_workers.work_stage(stage, counting.progress_of(everyone[stage.pk], mine[stage.pk])) for stage in found
+            for_workers.work_stage(
+                stage, counting.progress_of(everyone[stage.pk], mine[stage.pk], check_every=stage.check_every)
+            )
+            for stage in found
         ]
         return Response({"next": following, "results": for_workers.WorkStage(rows, many=True).data})
 
@@ -61,7 +64,9 @@ class WorkNext(ApiView):
     def post(self, request: Request, project: str, stage: str) -> Response:
         """The item I hold, or the next one. Asking again gives the same item and keeps it for longer."""
         desk = _desk(self, project, stage)
-        outcome = assigning.claim_next(stage=desk.stage, person=desk.person, languages=desk.languages)
+        outcome = assigning.claim_next(
+            stage=desk.stage, person=desk.person, languages=desk.languages, standing=desk.standing
+        )
         told = for_workers.next_item(desk, outcome, counting.progress(desk.stage, desk.person))
         return Response(for_workers.NextItem(told).data)
 
@@ -90,7 +95,7 @@ class AssignmentSubmit(ApiView):
         }
         following: Assignment | NothingLeft | None
         if sent["claim_next"] and desk.may_take:
-            done = submitting.submit_and_claim_next(**stored, languages=desk.languages)
+            done = submitting.submit_and_claim_next(**stored, languages=desk.languages, standing=desk.standing)
             annotation, following, mine = done.annotation, done.next, done.mine
         else:
             # Somebody whose membership was paused meanwhile: what they did is kept, nothing more is handed out.
@@ -132,7 +137,7 @@ class AssignmentSkip(ApiView):
         given_up = {"assignment": assignment, "reason": sent["reason"], "note": sent["note"]}
         following: Assignment | NothingLeft | None
         if sent["claim_next"] and desk.may_take:
-            done = submitting.skip_and_claim_next(**given_up, languages=desk.languages)
+            done = submitting.skip_and_claim_next(**given_up, languages=desk.languages, standing=desk.standing)
             following, mine = done.next, done.mine
         else:
             submitting.skip_assignment(**given_up)

@@ -22,7 +22,18 @@ from django.db.models import F
 from django.db.models.functions import Now
 
 from annotate import claim_sql, events
-from annotate.models import Assignment, Item, ItemRevision, Membership, Person, Stage, StageItem
+from annotate.checking import Standing, check_is_due, order_of_checks
+from annotate.models import (
+    Assignment,
+    Item,
+    ItemRevision,
+    Membership,
+    Participation,
+    Person,
+    QualificationAttempt,
+    Stage,
+    StageItem,
+)
 from annotate.models.assignment import new_token
 from annotate.services.counting import PersonCounts
 from annotate.statements import one_row, run
@@ -35,6 +46,7 @@ class Left(StrEnum):
     ALL_TAKEN = "all_taken"  # items are left for this person, but others hold every place at the moment
     NOBODY_ELIGIBLE = "nobody_eligible"  # items are short of answers, but not of this person's
     PAUSED = "paused"  # the stage hands nothing out: paused or closed, or the role does not take it
+    NOT_QUALIFIED = "not_qualified"  # items come after an attempt to qualify, which may be under way
 
 
 @dataclass(frozen=True)
@@ -53,11 +65,13 @@ class NothingLeft:
     seconds_to_return: float | None = None
 
 
-def claim_next(*, stage: Stage, person: Person, languages: Sequence[str] | None = None) -> Assignment | NothingLeft:
+def claim_next(
+    *, stage: Stage, person: Person, languages: Sequence[str] | None = None, standing: Standing | None = None
+) -> Assignment | NothingLeft:
     """The item this person works on now: the one they hold, else the first after the one they took last.
 
-    languages: what the person reads, if the caller knows it; None looks it up in the membership.
-    The assignment comes with stage_item, revision and item; its lease runs from this moment.
+    languages: what the person reads; standing: which kind of place comes next. None: the caller does not know it, and
+    it is looked up. The assignment comes with stage_item, revision and item; its lease runs from this moment.
     """
     if held := held_lease(stage=stage, person=person):
         return held
@@ -65,7 +79,9 @@ def claim_next(*, stage: Stage, person: Person, languages: Sequence[str] | None 
         return NothingLeft(Left.PAUSED)
     if languages is None:
         languages = _languages_of(stage, person)
-    if taken := _claim(stage, person, languages):
+    if standing is None:
+        standing = standing_of(stage, person)
+    if taken := _claim(stage, person, languages, standing):
         return taken
     # Another tab of the same person may have been faster.
     if held := held_lease(stage=stage, person=person):
@@ -74,9 +90,9 @@ def claim_next(*, stage: Stage, person: Person, languages: Sequence[str] | None 
     # hears that nothing is left, both are looked at.
     expire_leases(stage=stage)
     return (
-        _claim_waiting(stage, person, languages)
+        _claim_waiting(stage, person, languages, standing)
         or held_lease(stage=stage, person=person)
-        or _what_is_left(stage, person, languages)
+        or (_what_is_left(stage, person, languages) if standing.is_qualified else NothingLeft(Left.NOT_QUALIFIED))
     )
 
 
@@ -127,8 +143,24 @@ def expire_leases(*, stage: Stage | None = None, limit: int = 500) -> int:
     return len(rows)
 
 
-def take_place(*, stage: Stage, person: Person, languages: Sequence[str], wait: bool = False) -> Assignment | None:
+def standing_of(stage: Stage, person: Person) -> Standing:
+    """Whether the person has qualified for the stage, and how many of its items they have met."""
+    is_qualified, n_met = True, 0
+    if stage.qualification_size:
+        passed = QualificationAttempt.objects.in_force().filter(stage=stage, person=person)
+        is_qualified = passed.filter(state=QualificationAttempt.State.PASSED).exists()
+    if stage.check_every:
+        mine = Participation.objects.filter(stage=stage, person=person)
+        n_met = mine.values_list(F("n_answered") + F("n_skipped"), flat=True).first() or 0
+    return Standing(is_qualified, n_met)
+
+
+def take_place(
+    *, stage: Stage, person: Person, languages: Sequence[str], standing: Standing, wait: bool = False
+) -> Assignment | None:
     """Lease the next item after the person's place in the stage, once round; None if there is none at the moment.
+
+    Before they have qualified it is the next one of their attempt; now and then it is a check.
 
     A step of a transaction: the caller writes `move_on` with the rank of what was taken.
     """
@@ -137,9 +169,16 @@ def take_place(*, stage: Stage, person: Person, languages: Sequence[str], wait: 
     # One that waits for rows goes through them in one order, and locks nothing on its way round. Adjudicators get the
     # most disputed item there is, also when it came after they had read on.
     from_the_front = wait or stage.kind == Stage.Kind.ADJUDICATE
-    for where in [claim_sql.ANYWHERE] if from_the_front else [claim_sql.AFTER_CURSOR, claim_sql.UP_TO_CURSOR]:
+    places = [claim_sql.ANYWHERE] if from_the_front else [claim_sql.AFTER_CURSOR, claim_sql.UP_TO_CURSOR]
+    own: dict[str, int] = {"stage": stage.pk, "person": person.pk}
+    if not standing.is_qualified:
+        places = [claim_sql.DRAWN]
+    elif stage.check_every and _check_is_due(stage, person, standing):
+        places.insert(0, claim_sql.CHECK)
+        own["factor"], own["offset"] = order_of_checks(seed=stage.seed, who=person.pseudonym)
+    for where in places:
         statement, parameters = claim_sql.take_place(languages, where=where, wait=wait)
-        place = one_row(statement, {"stage": stage.pk, "person": person.pk} | parameters)
+        place = one_row(statement, own | parameters)
         if place is not None:
             return _lease(stage, person, place)
     return None
@@ -158,7 +197,8 @@ def move_on(
     parameters = {
         "stage": stage.pk,
         "person": person.pk,
-        "rank": taken.stage_item.rank if taken else None,
+        # Whoever reads on does so where the work was left.
+        "rank": taken.stage_item.rank if taken and not taken.purpose else None,
         "answered": answered,
         "skipped": skipped,
         "active_seconds": active_seconds,
@@ -174,7 +214,11 @@ def hold_slot(*, assignment: Assignment) -> None:
         cursor.execute(claim_sql.hold_slot(), {"assignment": assignment.pk, "stage_item": assignment.stage_item_id})
 
 
-def _claim(stage: Stage, person: Person, languages: Sequence[str]) -> Assignment | None:
+def _check_is_due(stage: Stage, person: Person, standing: Standing) -> bool:
+    return check_is_due(seed=stage.seed, who=person.pseudonym, n_met=standing.n_met, every=stage.check_every)
+
+
+def _claim(stage: Stage, person: Person, languages: Sequence[str], standing: Standing) -> Assignment | None:
     with transaction.atomic():
         with connection.cursor() as cursor:
             run(
@@ -182,20 +226,20 @@ def _claim(stage: Stage, person: Person, languages: Sequence[str]) -> Assignment
                 claim_sql.enter(),
                 {"stage": stage.pk, "person": person.pk, "draw": _starting_draw(stage, person)},
             )
-        taken = take_place(stage=stage, person=person, languages=languages)
+        taken = take_place(stage=stage, person=person, languages=languages, standing=standing)
         if taken:
             move_on(stage=stage, person=person, taken=taken)
         return taken
 
 
-def _claim_waiting(stage: Stage, person: Person, languages: Sequence[str]) -> Assignment | None:
+def _claim_waiting(stage: Stage, person: Person, languages: Sequence[str], standing: Standing) -> Assignment | None:
     """A claim that waits for places. None, changing nothing, if another tab of the person got an item meanwhile.
 
     It must not hold the participation while it waits: the place may be held by an answer of the same person, which
     goes on to their participation.
     """
     with transaction.atomic():
-        taken = take_place(stage=stage, person=person, languages=languages, wait=True)
+        taken = take_place(stage=stage, person=person, languages=languages, standing=standing, wait=True)
         if taken is None:
             return None
         move_on(stage=stage, person=person, taken=taken)
@@ -208,7 +252,7 @@ def _claim_waiting(stage: Stage, person: Person, languages: Sequence[str]) -> As
 
 
 def _lease(stage: Stage, person: Person, place: tuple[Any, ...]) -> Assignment | None:
-    stage_item_id, rank, round_, revision_id, content, language, item_id, external_id = place
+    stage_item_id, rank, round_, purpose, revision_id, content, language, item_id, external_id = place
     row = one_row(
         claim_sql.lease(),
         {
@@ -217,6 +261,7 @@ def _lease(stage: Stage, person: Person, place: tuple[Any, ...]) -> Assignment |
             "person": person.pk,
             "token": new_token(),
             "round": round_,
+            "purpose": purpose,
             "lease_minutes": stage.lease_minutes,
         },
     )
@@ -240,8 +285,8 @@ def _lease(stage: Stage, person: Person, place: tuple[Any, ...]) -> Assignment |
     stage_item.stage, stage_item.revision = stage, revision
     assignment = Assignment.from_db(
         database,
-        ["id", "stage_id", "stage_item_id", "person_id", "token", "state", "draft", "draft_version"],
-        [assignment_id, stage.pk, stage_item_id, person.pk, token, "leased", _from_json(draft), draft_version],
+        ["id", "stage_id", "stage_item_id", "person_id", "token", "state", "purpose", "draft", "draft_version"],
+        [assignment_id, stage.pk, stage_item_id, person.pk, token, "leased", purpose, _from_json(draft), draft_version],
     )
     assignment.stage, assignment.stage_item, assignment.person = stage, stage_item, person
     return assignment

@@ -23,6 +23,9 @@ SECONDS_KEPT = 15
 # Taken back by an admin, or left out of every figure (annotate/services/excluding.py).
 GONE = (StageItem.State.WITHDRAWN, StageItem.State.LEFT_OUT)
 KEPT = ~Q(state__in=GONE)
+# Neither a check nor an item to qualify with.
+WORK = Q(purpose=StageItem.Purpose.WORK)
+CHECKS = Q(purpose__in=[StageItem.Purpose.CHECK, StageItem.Purpose.COUNTED_CHECK])
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,7 @@ class StageCounts:
     surplus: answers that came when every place was taken. skipped: how often somebody skipped an item.
     n_complete: items with all answers they need. undecided: of those, the ones without a majority in some field.
     uncounted: items whose votes have changed and will be counted in a moment.
+    n_checks: items among these that are checks; in no number above. checks_done: answers to them.
     """
 
     n_items: int = 0
@@ -50,6 +54,8 @@ class StageCounts:
     n_complete: int = 0
     undecided: int = 0
     uncounted: int = 0
+    n_checks: int = 0
+    checks_done: int = 0
 
     @property
     def waiting(self) -> int:
@@ -83,7 +89,7 @@ def stage_counts(stages: Iterable[Stage]) -> dict[int, StageCounts]:
     ids = [stage.pk for stage in stages]
     no_majority = Resolution.objects.without_majority().filter(stage_item=OuterRef("pk"))
     assignments = (
-        Assignment.objects.filter(stage__in=ids)
+        Assignment.objects.filter(stage__in=ids, purpose="")
         .exclude(stage_item__state__in=GONE)
         .values("stage")
         .annotate(
@@ -92,7 +98,7 @@ def stage_counts(stages: Iterable[Stage]) -> dict[int, StageCounts]:
         )
     )
     undecided = (
-        StageItem.objects.filter(KEPT, Exists(no_majority), stage__in=ids, done__gte=F("wanted"))
+        StageItem.objects.filter(WORK, KEPT, Exists(no_majority), stage__in=ids, done__gte=F("wanted"))
         .values("stage")
         .annotate(undecided=Count("pk"))
     )
@@ -108,16 +114,18 @@ def _of_items(stage_ids: list[int]) -> QuerySet[StageItem, dict[str, Any]]:
         StageItem.objects.filter(stage__in=stage_ids)
         .values("stage")
         .annotate(
-            n_items=Count("pk", filter=KEPT),
-            n_short=Count("pk", filter=Q(state=StageItem.State.OPEN, done__lt=F("wanted"))),
+            n_items=Count("pk", filter=WORK & KEPT),
+            n_short=Count("pk", filter=WORK & Q(state=StageItem.State.OPEN, done__lt=F("wanted"))),
             n_review=Count("pk", filter=Q(state=StageItem.State.REVIEW)),
-            n_withdrawn=Count("pk", filter=~KEPT),
-            n_complete=Count("pk", filter=KEPT & Q(done__gte=F("wanted"))),
+            n_withdrawn=Count("pk", filter=WORK & ~KEPT),
+            n_complete=Count("pk", filter=WORK & KEPT & Q(done__gte=F("wanted"))),
             uncounted=Count("pk", filter=Q(due_at__isnull=False)),
+            n_checks=Count("pk", filter=CHECKS & KEPT),
+            checks_done=Coalesce(Sum("done", filter=CHECKS), 0),
             # Last: from here on these names mean the sums, no longer the columns that are compared above.
-            wanted=Coalesce(Sum("wanted", filter=KEPT), 0),
-            active=Coalesce(Sum("active", filter=KEPT), 0),
-            done=Coalesce(Sum("done", filter=KEPT), 0),
+            wanted=Coalesce(Sum("wanted", filter=WORK & KEPT), 0),
+            active=Coalesce(Sum("active", filter=WORK & KEPT), 0),
+            done=Coalesce(Sum("done", filter=WORK & KEPT), 0),
         )
     )
     return rows
@@ -136,7 +144,8 @@ def person_counts(person: Person, stages: Iterable[Stage]) -> dict[int, PersonCo
 def progress(stage: Stage, person: Person, mine: PersonCounts | None = None) -> Progress:
     """Mine as of now (`mine`, if the caller knows it), everyone's as of at most SECONDS_KEPT ago."""
     everyone = cache.get_or_set(f"everyone-{stage.pk}", lambda: _everyone(stage), timeout=SECONDS_KEPT)
-    return progress_of(everyone or StageCounts(), mine or person_counts(person, [stage])[stage.pk])
+    mine = mine or person_counts(person, [stage])[stage.pk]
+    return progress_of(everyone or StageCounts(), mine, check_every=stage.check_every)
 
 
 def _everyone(stage: Stage) -> StageCounts:
@@ -146,12 +155,33 @@ def _everyone(stage: Stage) -> StageCounts:
     return StageCounts()
 
 
-def progress_of(everyone: StageCounts, mine: PersonCounts) -> Progress:
+def progress_of(everyone: StageCounts, mine: PersonCounts, *, check_every: int = 0) -> Progress:
     """Progress from numbers that the caller has: as many items are left to me as are short of answers and new to me."""
+    if check_every:
+        return _progress_with_checks(check_every, everyone, mine)
     unmet = max(0, everyone.n_items - mine.answered - mine.skipped)
     return Progress(
         mine_done=mine.answered,
         mine_total=mine.answered + min(everyone.n_short, unmet),
         everyone_done=everyone.done,
         everyone_wanted=everyone.wanted,
+    )
+
+
+def _progress_with_checks(every: int, everyone: StageCounts, mine: PersonCounts) -> Progress:
+    """Progress in which an answer to a check moves every number as any other answer does.
+
+    Exact numbers would tell which item was one: the answers that are wanted would not go down. So the checks to be
+    expected are counted with what is wanted, and those answered with what is done.
+    """
+    wanted = everyone.wanted + everyone.wanted // (every - 1)
+    done = min(everyone.done + everyone.checks_done, wanted)
+    if everyone.n_short == 0:
+        wanted = done
+    unmet = everyone.n_items + min(everyone.n_checks, everyone.n_items // (every - 1)) - mine.answered - mine.skipped
+    return Progress(
+        mine_done=mine.answered,
+        mine_total=mine.answered + min(wanted - done, max(0, unmet)),
+        everyone_done=done,
+        everyone_wanted=wanted,
     )

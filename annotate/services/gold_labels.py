@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from annotate import events
-from annotate.models import Gold, Item, Person
+from annotate.models import Gold, Item, Person, StageItem
+from annotate.services import checks
 
 
 def write_gold(
@@ -22,6 +23,7 @@ def write_gold(
     newest: Gold | None = versions.order_by("version").last()
     if newest is not None and newest.is_current and newest.answers == answers and newest.made_by == made_by:
         return newest
+    checks.score_again(StageItem.objects.filter(revision__item=item))
     versions.filter(is_current=True).update(is_current=False)
     gold: Gold = Gold.objects.create(
         item=item,
@@ -56,6 +58,7 @@ def take_back(*, item: Item, fields: Iterable[str], origin: str, made_by: Person
         if not versions or not _is_of(versions[0], origin, made_by) or not versions[0].is_current:
             continue
         before = next((one for one in versions if not _is_of(one, origin, made_by)), None)
+        checks.score_again(StageItem.objects.filter(revision__item=item))
         versions[0].is_current = False
         versions[0].save(update_fields=["is_current"])
         gold = Gold.objects.create(

@@ -30,6 +30,7 @@ from annotate.models import (
     StageItem,
     StageVersion,
 )
+from annotate.services import checks
 from annotate.services.batching import add_in_batches, mixes_domains
 from annotate.services.names import naming
 from annotate.stage_kinds import KINDS
@@ -199,11 +200,12 @@ def change_stage(
         stage.stage_items.all().lock_in_claim_order()
         stage.stage_items.update(due_at=Now())
     if before["overlap"] != overlap:
-        stage.stage_items.all().lock_in_claim_order()
+        work = stage.stage_items.filter(purpose=StageItem.Purpose.WORK)
+        work.lock_in_claim_order()
         # Never below what is taken: progress would pass 100 %, and somebody's place would vanish under them. What
         # was opened because there was no majority stays open.
         asked = overlap + (F("round") - 1) * stage.escalate_by
-        stage.stage_items.update(wanted=Greatest(asked, F("active") + F("done")), due_at=Now())
+        work.update(wanted=Greatest(asked, F("active") + F("done")), due_at=Now())
     after = {"overlap": overlap, "lease_minutes": lease_minutes, "order": order}
     changed = {name: [before[name], value] for name, value in after.items() if before[name] != value}
     events.record(actor=by, verb="stage.changed", subject=stage, project_id=stage.project_id, **changed)
@@ -324,8 +326,10 @@ def _without_words(form: Iterable[FieldSpec]) -> list[FieldSpec]:
 def open_stage(*, stage: Stage, by: Person) -> Stage:
     """Hand out items from now on. An empty stage would tell everybody that all is done, so it is refused."""
     stage = Stage.objects.select_for_update(no_key=True).get(pk=stage.pk)
-    if not stage.stage_items.exists():
+    if not stage.stage_items.filter(purpose=StageItem.Purpose.WORK).exists():
         raise StageNotReady("There are no items in this stage yet: import some, or add an item set.")
+    if problem := checks.cannot_be_kept(stage):
+        raise StageNotReady(problem)
     return _move(stage, Stage.State.OPEN, by)
 
 

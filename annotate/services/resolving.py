@@ -12,8 +12,10 @@ from django.db.models import F
 from django.db.models.functions import Now
 
 from annotate.answers import KEY_VERSION, FieldSpec, answer_keys, fields_from_json
-from annotate.models import Annotation, Resolution, Stage, StageItem, StageVersion
+from annotate.models import Annotation, CheckResult, Resolution, Stage, StageItem, StageVersion
+from annotate.querysets import COUNTED_PURPOSES
 from annotate.resolution import resolve
+from annotate.services import checks, qualifying
 from annotate.services.passing_on import Counted, pass_on
 
 # Small, because whoever answers one of these items waits while they are counted.
@@ -38,6 +40,8 @@ def mark_outdated() -> int:
 
     An adjudicator's word is no count of keys, and stays.
     """
+    results = CheckResult.objects.exclude(key_version=KEY_VERSION).values("assignment__stage_item")
+    StageItem.objects.filter(pk__in=results, due_at=None).update(due_at=Now())
     outdated = Resolution.objects.exclude(key_version=KEY_VERSION).exclude(status=Resolution.Status.ADJUDICATED)
     return StageItem.objects.filter(pk__in=outdated.values("stage_item"), due_at=None).update(due_at=Now())
 
@@ -50,7 +54,11 @@ def _resolve_batch(size: int) -> int:
     items = list(due.select_related("revision__item").select_for_update(skip_locked=True, of=("self",))[:size])
     if not items:
         return 0
-    count_votes(items)
+    if apart := [item for item in items if item.purpose]:
+        checks.score(apart)
+        qualifying.end_attempts([item for item in apart if item.purpose == StageItem.Purpose.QUALIFICATION])
+        StageItem.objects.filter(pk__in=[item.pk for item in apart]).update(due_at=None)
+    count_votes([item for item in items if item.purpose in COUNTED_PURPOSES])
     return len(items)
 
 

@@ -18,6 +18,7 @@ from django.utils import timezone
 from annotate import claim_sql, events
 from annotate.answers import FieldSpec, JsonValue, fields_for_item, fields_from_json, validate_answer
 from annotate.auditing import check_correction, labels_in
+from annotate.checking import Standing
 from annotate.exceptions import AnswerBelongsElsewhere, AssignmentNotOpen, StageNotOpen, StaleDraft
 from annotate.models import Annotation, Assignment, Person, Stage, StageItem, StageVersion
 from annotate.rewriting import check_rewriting, claim_of
@@ -83,7 +84,7 @@ def submit_annotation(
     """
     _refuse_bare_decision(assignment, is_decision)
     annotation, active_seconds = _store(assignment, answer, client_key, stage_version, circumstances)
-    if active_seconds is not None:
+    if active_seconds is not None and not _is_to_qualify(assignment):
         assigning.move_on(stage=assignment.stage, person=assignment.person, answered=1, active_seconds=active_seconds)
     return annotation
 
@@ -96,22 +97,29 @@ def submit_and_claim_next(
     stage_version: StageVersion,
     circumstances: Circumstances | None = None,
     languages: Sequence[str],
+    standing: Standing | None = None,
 ) -> Acknowledged:
     """`submit_annotation` and, in the same transaction, the claim of the item that the response carries.
 
-    languages: what the person reads, from their membership; empty means everything.
+    languages: what the person reads, from their membership; empty means everything. standing: before this answer, where
+    the caller has read it.
     """
     stage, person = assignment.stage, assignment.person
+    before = standing or assigning.standing_of(stage, person)
     _refuse_bare_decision(assignment, is_decision=False)
     taken, mine = None, None
     with transaction.atomic():
         annotation, active_seconds = _store(assignment, answer, client_key, stage_version, circumstances)
+        standing = _standing_after(before, assignment, has_ended=active_seconds is not None)
         if active_seconds is not None:
             if stage.state == Stage.State.OPEN:
-                taken = assigning.take_place(stage=stage, person=person, languages=languages)
-            mine = assigning.move_on(stage=stage, person=person, taken=taken, answered=1, active_seconds=active_seconds)
+                taken = assigning.take_place(stage=stage, person=person, languages=languages, standing=standing)
+            if not _is_to_qualify(assignment):
+                mine = assigning.move_on(
+                    stage=stage, person=person, taken=taken, answered=1, active_seconds=active_seconds
+                )
     # Outside: looking further waits for rows of others, and must not make them wait for this answer's item.
-    following = taken or assigning.claim_next(stage=stage, person=person, languages=languages)
+    following = taken or assigning.claim_next(stage=stage, person=person, languages=languages, standing=standing)
     return Acknowledged(annotation, following, mine)
 
 
@@ -162,7 +170,8 @@ def revise_annotation(
     if slot is not None:
         StageItem.objects.filter(pk=assignment.stage_item_id).update(due_at=Now())
     _record("annotation.revised", assignment, annotation, number=annotation.number)
-    assigning.move_on(stage=assignment.stage, person=assignment.person, active_seconds=active_seconds)
+    if not _is_to_qualify(assignment):
+        assigning.move_on(stage=assignment.stage, person=assignment.person, active_seconds=active_seconds)
     return annotation
 
 
@@ -173,22 +182,31 @@ def skip_assignment(*, assignment: Assignment, reason: str, note: str = "") -> N
     Three equal reasons take the item out of the queue until somebody reviews it. Skipping again changes nothing;
     raises AssignmentNotOpen where an answer was submitted or the item withdrawn.
     """
-    if _give_up(assignment, reason, note):
+    if _give_up(assignment, reason, note) and not _is_to_qualify(assignment):
         assigning.move_on(stage=assignment.stage, person=assignment.person, skipped=1)
 
 
 def skip_and_claim_next(
-    *, assignment: Assignment, reason: str, note: str = "", languages: Sequence[str]
+    *,
+    assignment: Assignment,
+    reason: str,
+    note: str = "",
+    languages: Sequence[str],
+    standing: Standing | None = None,
 ) -> Acknowledged:
     """`skip_assignment` and, in the same transaction, the claim of the item that the response carries."""
     stage, person = assignment.stage, assignment.person
+    before = standing or assigning.standing_of(stage, person)
     taken, mine = None, None
     with transaction.atomic():
-        if _give_up(assignment, reason, note):
+        is_skipped = _give_up(assignment, reason, note)
+        standing = _standing_after(before, assignment, has_ended=is_skipped)
+        if is_skipped:
             if stage.state == Stage.State.OPEN:
-                taken = assigning.take_place(stage=stage, person=person, languages=languages)
-            mine = assigning.move_on(stage=stage, person=person, taken=taken, skipped=1)
-    following = taken or assigning.claim_next(stage=stage, person=person, languages=languages)
+                taken = assigning.take_place(stage=stage, person=person, languages=languages, standing=standing)
+            if not _is_to_qualify(assignment):
+                mine = assigning.move_on(stage=stage, person=person, taken=taken, skipped=1)
+    following = taken or assigning.claim_next(stage=stage, person=person, languages=languages, standing=standing)
     return Acknowledged(None, following, mine)
 
 
@@ -208,6 +226,15 @@ def save_draft(*, assignment: Assignment, draft: dict[str, Any], version: int) -
         return
     if open_.values_list("draft_version", "draft").first() != (version, draft):
         raise StaleDraft
+
+
+def _is_to_qualify(assignment: Assignment) -> bool:
+    """What comes before the stage is none of its work: no progress counts it."""
+    return assignment.purpose == StageItem.Purpose.QUALIFICATION
+
+
+def _standing_after(before: Standing, assignment: Assignment, *, has_ended: bool) -> Standing:
+    return before.after_one() if has_ended and not _is_to_qualify(assignment) else before
 
 
 def _store(
@@ -349,7 +376,11 @@ def _give_up(assignment: Assignment, reason: str, note: str) -> bool:
     alike = Assignment.objects.filter(
         stage_item=assignment.stage_item_id, state=Assignment.State.SKIPPED, skip_reason=reason
     )
-    if alike.count() >= SKIPS_FOR_REVIEW:
+    if assignment.purpose:
+        # Others get it all the same, and who runs the study sees how often it was skipped; a worker looks whether an
+        # attempt has ended.
+        place.update(due_at=Now())
+    elif alike.count() >= SKIPS_FOR_REVIEW:
         place.filter(state=StageItem.State.OPEN).update(state=StageItem.State.REVIEW)
     events.record(
         actor=assignment.person,

@@ -45,7 +45,7 @@ def _my_stages(person: Person) -> list[dict[str, object]]:
             "url": reverse("work", args=[stage.project.slug, stage.slug]),
             "state": stage.state,
             "note": _note(stage, everyone[stage.pk]),
-            "progress": progress_of(everyone[stage.pk], mine[stage.pk]),
+            "progress": progress_of(everyone[stage.pk], mine[stage.pk], check_every=stage.check_every),
         }
         for stage in stages
     ]

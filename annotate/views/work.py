@@ -85,7 +85,7 @@ def submit(request: HttpRequest, token: str) -> HttpResponse:
             annotation, mine = sheet.store(form, stored, False), None
             following = _next(desk)
         elif desk.may_take:
-            done = submitting.submit_and_claim_next(**stored, languages=desk.languages)
+            done = submitting.submit_and_claim_next(**stored, languages=desk.languages, standing=desk.standing)
             annotation, following, mine = done.annotation, done.next, done.mine
         else:
             # Somebody whose membership was paused meanwhile: what they did is kept, nothing more is handed out.
@@ -155,7 +155,9 @@ def skip(request: HttpRequest, token: str) -> HttpResponse:
         return _page(request, desk, assignment, problem=problem, status=422)
     try:
         if desk.may_take:
-            done = submitting.skip_and_claim_next(assignment=assignment, languages=desk.languages, **form.cleaned_data)
+            done = submitting.skip_and_claim_next(
+                assignment=assignment, languages=desk.languages, standing=desk.standing, **form.cleaned_data
+            )
             following, mine = done.next, done.mine
         else:
             submitting.skip_assignment(assignment=assignment, **form.cleaned_data)
@@ -229,7 +231,7 @@ def _held(request: HttpRequest, token: str) -> Held:
 def _next(desk: Desk) -> Assignment | NothingLeft:
     if not desk.may_take:
         return NothingLeft(Left.PAUSED)
-    return assigning.claim_next(stage=desk.stage, person=desk.person, languages=desk.languages)
+    return assigning.claim_next(stage=desk.stage, person=desk.person, languages=desk.languages, standing=desk.standing)
 
 
 def _current(assignment: Assignment) -> Annotation:

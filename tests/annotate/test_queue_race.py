@@ -11,6 +11,7 @@ from django.db import connection, transaction
 from django.db.models import Count
 from django.db.models.functions import Now
 
+from annotate.checking import Standing
 from annotate.models import Annotation, Assignment, Event, Membership, Person, Stage, StageItem
 from annotate.services import assigning, excluding, importing, projects, resolving, submitting
 from annotate.services.assigning import Left, NothingLeft
@@ -243,7 +244,7 @@ def test_no_step_of_staff_and_an_answer_wait_for_one_another(step):
             waiting = pool.submit(staff)
             # Long enough for the step to have taken every lock it can get.
             wait([waiting], timeout=0.4)
-            taken = assigning.take_place(stage=stage, person=person, languages=[])
+            taken = assigning.take_place(stage=stage, person=person, languages=[], standing=Standing())
             assigning.move_on(stage=stage, person=person, taken=taken)
         waiting.result(timeout=30)
 

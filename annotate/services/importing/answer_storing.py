@@ -267,6 +267,7 @@ class _Writer:
             state=Assignment.State.SKIPPED if final.is_skip else Assignment.State.SUBMITTED,
             slot=slot,
             round=place.round,
+            purpose=place.purpose,
             leased_at=ended - timedelta(seconds=rows[0].seconds or 0),
             lease_expires_at=ended,
             finished_at=final.answered_at,

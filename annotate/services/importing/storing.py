@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from annotate import events
 from annotate.models import ImportJob, ItemSet, Person, StageItem
+from annotate.services import checks
 from annotate.services.projects import add_items_to_stage
 
 
@@ -75,6 +76,8 @@ def write(job: ImportJob, *, new_revisions: bool, by: Person | None) -> Written:
     _do(_NEW_REVISIONS, [now, project])
     _do(_NEW_KEYS, [project])
     written.gold = _do(_NEW_GOLD, [now, project])
+    if written.gold:
+        checks.score_again(StageItem.objects.filter(stage__project=project))
     if written.new_revisions:
         written.moved, written.stayed = _move_unanswered(project)
     if written.imported or written.new_revisions or _misses_items(job):

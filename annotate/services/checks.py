@@ -1,0 +1,271 @@
+"""Items whose answer is known: set apart in a stage as checks or to qualify with, and what first answers to them are.
+
+They are places of the stage like any other, so that no page and no response is different; only which comes when is
+decided elsewhere (annotate/checking.py), and whether they count (StageItem.Purpose).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Exists, F, Max, OuterRef, QuerySet
+from django.db.models.functions import Now
+
+from annotate import events
+from annotate.answers import KEY_VERSION, AnswerInvalid, FieldSpec, answer_keys, fields_from_json, read_answer
+from annotate.exceptions import WorkNotPossible
+from annotate.models import (
+    Annotation,
+    Assignment,
+    CheckResult,
+    Gold,
+    Item,
+    ItemSet,
+    Person,
+    Stage,
+    StageItem,
+    StageVersion,
+)
+
+# Kinds of stages in which an answer is compared with a gold label.
+CHECKED_KINDS = frozenset({Stage.Kind.LABEL, Stage.Kind.ANSWER, Stage.Kind.JUDGE})
+# An attempt that failed is followed by one with other items.
+MAX_ATTEMPTS = 2
+
+
+@dataclass(frozen=True)
+class SetApart:
+    """What became of the items of a set. without_gold, answered: ids of those that cannot be used, some of them."""
+
+    n_added: int
+    n_moved: int
+    n_known: int
+    without_gold: tuple[str, ...] = ()
+    answered: tuple[str, ...] = ()
+
+
+@transaction.atomic
+def set_apart(*, stage: Stage, item_set: ItemSet, purpose: str, by: Person | None) -> SetApart:
+    """Make the items of a set checks of a stage, or items to qualify with; as work they are handed out no more.
+
+    Left as they are: items without a gold label of a field that decides, and items that somebody answered, skipped or
+    holds as work. Raises WorkNotPossible for a kind of stage without gold labels.
+    """
+    if stage.kind not in CHECKED_KINDS:
+        raise WorkNotPossible("Only stages in which people label or answer items can have checks.")
+    if purpose not in StageItem.Purpose.values or purpose == StageItem.Purpose.WORK:
+        raise WorkNotPossible("Choose whether the items are checks or to qualify with.")
+    # Ranks are given out one after another, and an item has one place.
+    stage = Stage.objects.select_for_update(no_key=True).get(pk=stage.pk)
+    deciding = [field.name for field in _current_fields(stage) if field.decides]
+    gold = Gold.objects.filter(item=OuterRef("revision__item"), is_current=True, label_set="", field__in=deciding)
+    entries = list(
+        item_set.entries.order_by("position")
+        .annotate(has_gold=Exists(gold.exclude(answers=[])))
+        .values_list(
+            "revision_id", "revision__item_id", "revision__item__external_id", "revision__language", "has_gold"
+        )
+    )
+    items = [item for _, item, *_ in entries]
+    places = StageItem.objects.filter(stage=stage, revision__item__in=items)
+    places.lock_in_claim_order()
+    met = Assignment.objects.filter(stage_item=OuterRef("pk")).exclude(state__in=["expired", "withdrawn"])
+    known = {
+        place.item: place for place in places.annotate(item=F("revision__item"), is_met=Exists(met)).order_by("rank")
+    }
+    last = stage.stage_items.aggregate(last=Max("rank"))["last"]
+    rank = -1 if last is None else last
+    new, moved, n_known = [], [], 0
+    without_gold, answered = [], []
+    authors = dict(Item.objects.filter(pk__in=items).values_list("pk", "author"))
+    for revision, item, external_id, language, has_gold in entries:
+        place = known.get(item)
+        if place is not None and place.purpose == purpose:
+            n_known += 1
+        elif not has_gold:
+            without_gold.append(external_id)
+        elif place is None:
+            rank += 1
+            new.append(
+                StageItem(
+                    stage=stage,
+                    revision_id=revision,
+                    rank=rank,
+                    language=language,
+                    author_id=authors[item],
+                    wanted=StageItem.EVERYBODY,
+                    purpose=purpose,
+                )
+            )
+        elif place.is_met or place.state != StageItem.State.OPEN:
+            answered.append(external_id)
+        else:
+            moved.append(place.pk)
+    StageItem.objects.bulk_create(new, batch_size=500)
+    StageItem.objects.filter(pk__in=moved).update(purpose=purpose, wanted=StageItem.EVERYBODY)
+    # Offers that ran out are offers of what the place is now.
+    Assignment.objects.filter(stage_item__in=moved).update(purpose=purpose)
+    done = SetApart(len(new), len(moved), n_known, tuple(without_gold), tuple(answered))
+    if new or moved:
+        events.record(
+            actor=by,
+            verb="stage.set_apart",
+            subject=stage,
+            project_id=stage.project_id,
+            item_set=item_set.pk,
+            purpose=purpose,
+            n=len(new) + len(moved),
+        )
+    return done
+
+
+@transaction.atomic
+def change_rules(
+    *,
+    stage: Stage,
+    by: Person | None,
+    check_every: int,
+    tells_checks: bool,
+    qualification_size: int,
+    qualification_mark: int,
+) -> Stage:
+    """How often a check comes, and what qualifies for a stage; what people did so far stays as it was judged.
+
+    Raises WorkNotPossible where it could not be kept: a mark above the number of items, checks without any, or too few
+    items for two attempts.
+    """
+    stage = Stage.objects.select_for_update(no_key=True).get(pk=stage.pk)
+    if check_every == 1:
+        raise WorkNotPossible("Every item would be a check: choose 2 or more, or 0 for none.")
+    if qualification_mark > qualification_size:
+        raise WorkNotPossible("More right answers are asked for than items are drawn.")
+    if qualification_size and not qualification_mark:
+        raise WorkNotPossible("Say how many of the items must be right.")
+    rules = {
+        "check_every": check_every,
+        "tells_checks": tells_checks,
+        "qualification_size": qualification_size,
+        "qualification_mark": qualification_mark,
+    }
+    before = {name: getattr(stage, name) for name in rules}
+    for name, value in rules.items():
+        setattr(stage, name, value)
+    if problem := cannot_be_kept(stage):
+        raise WorkNotPossible(problem)
+    changed = {name: [before[name], value] for name, value in rules.items() if before[name] != value}
+    if changed:
+        stage.save(update_fields=list(rules))
+        events.record(actor=by, verb="stage.checks_changed", subject=stage, project_id=stage.project_id, **changed)
+    return stage
+
+
+def cannot_be_kept(stage: Stage) -> str:
+    """Why the stage's rules about checks and qualification cannot be kept with the items it has; "" if they can."""
+    if not stage.check_every and not stage.qualification_size:
+        return ""
+    open_ = StageItem.objects.filter(stage=stage, state=StageItem.State.OPEN)
+    if stage.check_every and not open_.filter(purpose__in=CHECKS).exists():
+        return "There are no checks in this stage yet: make an item set checks first."
+    wanted = MAX_ATTEMPTS * stage.qualification_size
+    n_pool = open_.filter(purpose=StageItem.Purpose.QUALIFICATION).count()
+    if n_pool < wanted:
+        return (
+            f"Two attempts of {stage.qualification_size:,} items each need {wanted:,} items to qualify with, and there "
+            f"are {n_pool:,}: make an item set items to qualify with, or draw fewer."
+        )
+    return ""
+
+
+CHECKS = (StageItem.Purpose.CHECK, StageItem.Purpose.COUNTED_CHECK)
+
+
+def score(places: Sequence[StageItem]) -> None:
+    """Compare first answers to these places with gold labels, where that has not been done; the caller holds the locks.
+
+    What was compared with an earlier gold label, or by earlier keys, is compared again.
+    """
+    done = CheckResult.objects.filter(assignment=OuterRef("pk"), key_version=KEY_VERSION)
+    waiting = list(
+        Assignment.objects.filter(~Exists(done), stage_item__in=places, state=Assignment.State.SUBMITTED)
+        .select_related("stage_item__revision")
+        .order_by("pk")
+    )
+    if not waiting:
+        return
+    # What somebody changes after having thought again, or asked around, is no check of how they work.
+    first = {
+        row.assignment_id: row
+        for row in Annotation.objects.filter(assignment__in=waiting, number=1).select_related("stage_version")
+    }
+    golds: dict[int, list[Gold]] = defaultdict(list)
+    for gold in Gold.objects.filter(
+        item__in=[one.stage_item.revision.item_id for one in waiting], is_current=True, label_set=""
+    ):
+        golds[gold.item_id].append(gold)
+    forms: dict[int, tuple[FieldSpec, ...]] = {}
+    results = []
+    for assignment in waiting:
+        given = first[assignment.pk]
+        fields = forms.setdefault(given.stage_version_id, fields_from_json(given.stage_version.fields))
+        is_right, versions = compare(fields, given.answer, golds[assignment.stage_item.revision.item_id])
+        results.append(
+            CheckResult(
+                assignment=assignment,
+                is_right=is_right,
+                gold_versions=versions,
+                key_version=KEY_VERSION,
+                computed_at=Now(),
+            )
+        )
+    CheckResult.objects.bulk_create(
+        results,
+        update_conflicts=True,
+        unique_fields=["assignment"],
+        update_fields=["is_right", "gold_versions", "key_version", "computed_at"],
+    )
+
+
+def compare(
+    fields: Iterable[FieldSpec], answer: Mapping[str, Any], golds: Iterable[Gold]
+) -> tuple[bool | None, list[list[Any]]]:
+    """Whether an answer means a gold answer in every field that decides and has one, and with which versions it was
+    compared. None: no field has a gold label.
+
+    Equal are answers with equal keys, as votes are counted and as the scorers label_accuracy and same_answer compare.
+    """
+    by_field = {gold.field: gold for gold in golds if gold.answers}
+    compared = [field for field in fields if field.decides and field.name in by_field]
+    if not compared:
+        return None, []
+    keys = answer_keys(compared, answer)
+    is_right = all(
+        keys.get(field.name) in {_key(field, value) for value in by_field[field.name].answers} - {None}
+        for field in compared
+    )
+    return is_right, [[field.name, by_field[field.name].version] for field in compared]
+
+
+def _key(field: FieldSpec, value: Any) -> str | None:
+    """The key of an acceptable value, read as an answer is: a number may stand in a file as a text."""
+    try:
+        return answer_keys([field], read_answer([field], {field.name: value})).get(field.name)
+    except AnswerInvalid:
+        return None
+
+
+def score_again(places: QuerySet[StageItem]) -> None:
+    """Have the first answers to these places compared once more: gold labels have changed. A step of a transaction."""
+    apart = StageItem.objects.filter(pk__in=places.values("pk")).exclude(purpose=StageItem.Purpose.WORK)
+    if not apart.exists():
+        return
+    apart.lock_in_claim_order()
+    CheckResult.objects.filter(assignment__stage_item__in=apart).update(key_version=0)
+    apart.update(due_at=Now())
+
+
+def _current_fields(stage: Stage) -> tuple[FieldSpec, ...]:
+    return fields_from_json(StageVersion.objects.get(stage=stage, is_current=True).fields)
