@@ -12,6 +12,7 @@ from annotate.views import (
     items,
     people,
     project,
+    reach,
     signing_in,
     stage,
     tokens,
@@ -39,6 +40,7 @@ urlpatterns: list[URLPattern] = [
     path("projects/new/", project.project_new, name="project-new"),
     path("p/<slug:slug>/", project.project, name="project"),
     path("p/<slug:slug>/settings/", project.project_settings, name="project-settings"),
+    path("p/<slug:slug>/leases/", project.project_leases, name="project-leases"),
     path("p/<slug:slug>/items/", items.items, name="items"),
     path("p/<slug:slug>/items/review/<int:stage_item_id>/", items.stage_item_review, name="stage-item-review"),
     path("p/<slug:slug>/people/", people.people_list, name="people"),
@@ -60,6 +62,7 @@ urlpatterns: list[URLPattern] = [
     path("p/<slug:slug>/stages/<slug:stage_slug>/preview/", stage.stage_preview, name="stage-preview"),
     path("p/<slug:slug>/stages/<slug:stage_slug>/guidelines/", stage.stage_guidelines, name="stage-guidelines"),
     path("p/<slug:slug>/stages/<slug:stage_slug>/items/", stage.stage_items, name="stage-items"),
+    path("p/<slug:slug>/stages/<slug:stage_slug>/reach/", reach.stage_reach, name="stage-reach"),
     path("p/<slug:slug>/stages/<slug:stage_slug>/options/", following.stage_options, name="stage-options"),
     path("p/<slug:slug>/stages/<slug:stage_slug>/feeds/", following.stage_feeds, name="stage-feeds"),
     path(

@@ -2,11 +2,22 @@
 
 from django.urls import URLPattern, path
 
-from evaluation.views import agreement, cross_checks, endpoints, log_importing, metrics, reports, runs, side_by_side
+from evaluation.views import (
+    agreement,
+    cross_checks,
+    endpoints,
+    log_importing,
+    metrics,
+    needs,
+    reports,
+    runs,
+    side_by_side,
+)
 
 urlpatterns: list[URLPattern] = [
     # Runs and endpoints
     path("p/<slug:slug>/runs/", runs.runs, name="runs"),
+    path("p/<slug:slug>/runs/needs/", needs.needs_of_runs, name="run-needs"),
     path("p/<slug:slug>/runs/new/", runs.run_new, name="run-new"),
     path("p/<slug:slug>/runs/<int:run_id>/", runs.run, name="run"),
     path("p/<slug:slug>/runs/<int:run_id>/progress/", runs.run_moving, name="run-progress"),

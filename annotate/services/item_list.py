@@ -10,7 +10,7 @@ from django.db.models import Exists, F, OuterRef, QuerySet, TextField
 from django.db.models.fields.json import KeyTextTransform, KeyTransform
 from django.db.models.functions import Cast, Left
 
-from annotate.models import Gold, Item, ItemRevision, Project, Resolution, Stage, StageItem
+from annotate.models import Annotation, Gold, Item, ItemRevision, Project, Resolution, Stage, StageItem
 from annotate.services.counting import KEPT
 
 PAGE = 50
@@ -20,6 +20,7 @@ FILTERS = {
     "no-gold": "Without gold",
     "review": "Waiting for review",
     "no-majority": "Without a majority",
+    "flagged": "Flagged",
 }
 
 
@@ -76,6 +77,11 @@ def _filtered(items: QuerySet[Item], show: str) -> QuerySet[Item]:
     here = StageItem.objects.filter(revision__item=OuterRef("pk"))
     if show == "review":
         return items.filter(Exists(here.filter(state=StageItem.State.REVIEW)))
+    if show == "flagged":
+        flagged = Annotation.objects.current().filter(
+            is_flagged=True, assignment__state="submitted", assignment__stage_item__revision__item=OuterRef("pk")
+        )
+        return items.filter(Exists(flagged))
     if show == "no-majority":
         # As counting.py counts "undecided": with fewer answers than wanted, nothing is undecided yet.
         complete = here.filter(KEPT, done__gte=F("wanted"))

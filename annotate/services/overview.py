@@ -1,9 +1,9 @@
-"""What the home of a project tells: how far it is, how it moves, and what waits for its admins."""
+"""What the home of a project tells: how far it is, how it moves, and what waits for whom."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
@@ -15,16 +15,14 @@ from django.utils import timezone
 from annotate.models import (
     Annotation,
     Assignment,
-    ImportJob,
-    Item,
+    Feed,
     ItemRevision,
     Membership,
     Participation,
     Project,
     Stage,
 )
-from annotate.services.counting import StageCounts
-from annotate.services.heartbeats import Hearing, last_heard
+from annotate.services.counting import StageCounts, stage_counts
 
 N_DAYS = 7
 
@@ -51,13 +49,61 @@ class Facts:
 
 
 @dataclass(frozen=True)
-class Need:
-    """Something that waits for an admin: its kind has words and an action in partials/need.html."""
+class FunnelRow:
+    """A stage on its way: how far it is, and which stages its items come from."""
 
-    kind: str
-    n: int = 0
-    stage: Stage | None = None
-    hearing: Hearing | None = None
+    stage: Stage
+    counts: StageCounts
+    fed_by: tuple[Stage, ...] = ()
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """What waits for the people of a role in a stage. n_items: that are short of answers; n_places: answers to come."""
+
+    role: str
+    stage: Stage
+    n_items: int
+    n_places: int
+
+
+def funnel(project: Project) -> list[FunnelRow]:
+    """The stages with their counts, each after those that its items come from; else as the project orders them."""
+    stages = list(project.stages.order_by("position", "pk"))
+    ways = list(Feed.objects.filter(source__project=project).order_by("pk").values_list("source", "target"))
+    ways += [(stage.pk, stage.adjudicated_in_id) for stage in stages if stage.adjudicated_in_id]
+    known = {stage.pk: stage for stage in stages}
+    sources: dict[int, list[int]] = {pk: [] for pk in known}
+    for source, target in ways:
+        sources[target].append(source)
+    counts = stage_counts(stages)
+    return [
+        FunnelRow(known[pk], counts[pk], tuple(known[source] for source in dict.fromkeys(sources[pk])))
+        for pk in _after_its_sources(list(known), sources)
+    ]
+
+
+def _after_its_sources(order: list[int], sources: Mapping[int, Collection[int]]) -> list[int]:
+    """Each after those it comes from, and otherwise in the order given; of a circle the first begins."""
+    placed: list[int] = []
+    left = list(order)
+    while left:
+        following = next((pk for pk in left if not set(sources[pk]).intersection(left)), left[0])
+        left.remove(following)
+        placed.append(following)
+    return placed
+
+
+def waiting_for(rows: Iterable[FunnelRow]) -> list[Waiting]:
+    """What open stages wait for, role by role in the order of `Membership.Role`; a stage of two roles is in both."""
+    found = [
+        Waiting(role, row.stage, row.counts.n_short, row.counts.waiting)
+        for row in rows
+        if row.stage.state == Stage.State.OPEN and row.counts.n_short and row.counts.waiting > 0
+        for role in row.stage.roles
+    ]
+    roles = list(Membership.Role.values)
+    return sorted(found, key=lambda one: roles.index(one.role) if one.role in roles else len(roles))
 
 
 def facts(project: Project) -> Facts:
@@ -89,33 +135,3 @@ def answers_per_day(project: Project, *, now: datetime | None = None) -> list[Da
         )
     )
     return [Day(day, counted[day]) for day in (first + timedelta(days=n) for n in range(N_DAYS))]
-
-
-def needs(project: Project, stages: Sequence[tuple[Stage, StageCounts]]) -> list[Need]:
-    """What keeps the work from going on, in the order in which a study meets it."""
-    found: list[Need] = []
-    hearing = last_heard()
-    waiting = ImportJob.objects.filter(project=project, state__in=["waiting", "running"]).count()
-    if hearing.is_silent:
-        found.append(Need("worker_silent", hearing=hearing))
-    if waiting:
-        found.append(Need("import_waits", n=waiting))
-    elif not Item.objects.filter(project=project).exists():
-        found.append(Need("no_items"))
-    if not stages:
-        found.append(Need("no_stage"))
-    members = Counter(Membership.objects.active().filter(project=project).values_list("role", flat=True))
-    for stage, counts in stages:
-        eligible = sum(members[role] for role in stage.roles)
-        if stage.state == Stage.State.DRAFT:
-            found.append(Need("stage_draft" if counts.n_items else "stage_empty", n=counts.n_items, stage=stage))
-        elif stage.state == Stage.State.OPEN and eligible < stage.overlap and counts.n_short:
-            found.append(Need("too_few_people", n=eligible, stage=stage))
-        if counts.n_review:
-            found.append(Need("in_review", n=counts.n_review, stage=stage))
-        if counts.undecided:
-            found.append(Need("undecided", n=counts.undecided, stage=stage))
-    if not members["annotator"] and not any(need.kind == "too_few_people" for need in found):
-        # Where a stage waits for people, that is said there, with its name.
-        found.append(Need("no_annotators"))
-    return found

@@ -82,7 +82,8 @@ def reach(stages: Iterable[Stage]) -> dict[int, Reach]:
     """For each stage by its id; leases that run count as answers, and drafts are looked at as if they were open."""
     asked = {stage.pk: stage for stage in stages}
     readers = _readers(asked.values())
-    short = StageItem.objects.short_of_answers().filter(stage__in=asked).order_by("stage", "rank")
+    work = StageItem.objects.filter(purpose=StageItem.Purpose.WORK)
+    short = work.short_of_answers().filter(stage__in=asked).order_by("stage", "rank")
     judged = _judged(asked)
     suspects = _suspects(short, readers, most_judged=max(map(len, judged.values()), default=0))
     met = _met(short, suspects, judged)

@@ -6,6 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_safe
 
 from annotate.models import Membership, Person, Project, Stage
@@ -14,6 +15,9 @@ from annotate.services.counting import StageCounts, person_counts, progress_of, 
 from annotate.services.submitting import DECIDED
 from annotate.views.doors import signed_in
 from annotate.views.signing_in import NEW_CODE_COOKIE, take_new_code
+
+# Where what waits came of other people's work.
+JUDGING = (Stage.Kind.ADJUDICATE, Stage.Kind.REVIEW, Stage.Kind.AUDIT)
 
 
 @require_safe
@@ -55,7 +59,11 @@ def _note(stage: Stage, counts: StageCounts) -> str:
     if stage.state == Stage.State.OPEN and counts.n_short == 0:
         if stage.kind in DECIDED:
             return _("Nothing waits for a decision at the moment.")
-        return "Every item has the answers it needs."
+        return _("Every item has the answers it needs.")
+    if stage.state == Stage.State.OPEN and stage.kind in JUDGING:
+        # What others could not settle: how much of it there is says whether it is worth an evening.
+        words = ngettext("%(n)s item waits for you.", "%(n)s items wait for you.", counts.n_short)
+        return words % {"n": f"{counts.n_short:,}"}
     return ""
 
 

@@ -8,12 +8,15 @@ from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_http_methods, require_safe
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotate.exceptions import NameTaken
+from annotate.models import Membership, Person, Stage
 from annotate.project_forms import NewProjectForm, ProjectForm
-from annotate.services import overview, projects
-from annotate.services.counting import StageCounts, stage_counts
+from annotate.services import assigning, needs, overview, projects
+from annotate.services.counting import StageCounts
 from annotate.views.doors import PersonRequest, project_read_by, project_run_by, signed_in
 from annotate.views.navigation import project_page
 
@@ -23,17 +26,38 @@ from annotate.views.navigation import project_page
 def project(request: PersonRequest, slug: str) -> HttpResponse:
     row = project_read_by(request.user, slug)
     page = project_page(row, request.user, "project")
-    stages = list(row.stages.order_by("position", "pk"))
-    counts = stage_counts(stages)
+    funnel = overview.funnel(row)
     days = overview.answers_per_day(row)
     context = page | {
         "facts": overview.facts(row),
-        "funnel": [(stage, counts[stage.pk], _outcomes(counts[stage.pk])) for stage in stages],
+        "funnel": [{"row": one, "outcomes": _outcomes(one.counts)} for one in funnel],
         "today": days[-1].n_answers,
         "bars": _bars(days),
-        "needs": overview.needs(row, [(stage, counts[stage.pk]) for stage in stages]) if page["may_run"] else [],
+        "waiting": _waiting(request.user, funnel),
+        "needs": needs.needs(row, funnel) if page["may_run"] else [],
     }
     return render(request, "annotate/project.html", context)
+
+
+@require_POST
+@signed_in
+def project_leases(request: PersonRequest, slug: str) -> HttpResponse:
+    """Give back the places of leases that ran out, where no scheduler does."""
+    row = project_run_by(request.user, slug)
+    n_back = sum(assigning.expire_leases(stage=stage) for stage in row.stages.all())
+    said = ngettext("%(n)s place is free again.", "%(n)s places are free again.", n_back)
+    messages.success(request, said % {"n": f"{n_back:,}"})
+    return redirect("project", slug)
+
+
+def _waiting(person: Person, funnel: list[overview.FunnelRow]) -> list[dict[str, Any]]:
+    """What waits, role by role; is_mine: the reader may take it, and gets the way there."""
+    mine = set(Stage.objects.workable_by(person).values_list("pk", flat=True)) if funnel else set()
+    words = dict(Membership.Role.choices)
+    return [
+        {"what": one, "role": words.get(one.role, one.role), "is_mine": one.stage.pk in mine}
+        for one in overview.waiting_for(funnel)
+    ]
 
 
 def _bars(days: list[overview.Day]) -> list[dict[str, Any]]:
@@ -50,9 +74,9 @@ def _bars(days: list[overview.Day]) -> list[dict[str, Any]]:
 def _outcomes(counts: StageCounts) -> list[dict[str, Any]]:
     """The segments of a stage's bar, in answers."""
     return [
-        {"label": "answered", "count": counts.done, "kind": "is-people"},
-        {"label": "being answered", "count": counts.active, "kind": "is-people-open"},
-        {"label": "to come", "count": max(0, counts.waiting), "kind": "is-waiting"},
+        {"label": _("answered"), "count": counts.done, "kind": "is-people"},
+        {"label": _("being answered"), "count": counts.active, "kind": "is-people-open"},
+        {"label": _("to come"), "count": max(0, counts.waiting), "kind": "is-waiting"},
     ]
 
 

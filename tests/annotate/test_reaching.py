@@ -69,7 +69,8 @@ def test_languages_are_read_as_the_claim_reads_them():
 
 def brute_force(stage: Stage) -> dict[int, int]:
     """How many people each item with a free place could be given to: one question a person, as the claim asks it."""
-    found = dict.fromkeys(StageItem.objects.short_of_answers().filter(stage=stage).values_list("pk", flat=True), 0)
+    short = StageItem.objects.short_of_answers().filter(stage=stage, purpose="")
+    found = dict.fromkeys(short.values_list("pk", flat=True), 0)
     members = Membership.objects.active().filter(project=stage.project, role__in=stage.roles)
     for member in members.select_related("person"):
         condition, parameters = claim_sql.eligible(member.languages)
