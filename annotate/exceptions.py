@@ -26,6 +26,13 @@ class StaleDraft(GoldpanelError):
     message = "A newer version of this answer is already stored."
 
 
+class ProposalChanged(GoldpanelError):
+    """Somebody answered, or decided, while an answer was being accepted as the gold label, or refused."""
+
+    http_status = 409
+    message = "The votes on this item come to something else by now. Nothing was stored: look at it again."
+
+
 class VotesChanged(GoldpanelError):
     """Somebody answered, or changed an answer, while these answers were being decided about."""
 

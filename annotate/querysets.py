@@ -35,8 +35,16 @@ def by_role(person: Person | Any, path: str, roles: tuple[str, ...]) -> Q:
 def reads_results(person: Person | Any, path: str) -> Q:
     """Rows of projects whose results this person reads.
 
-    Adjudicators and meta-reviewers do while no stage that their role takes is open or paused: a meta-reviewer who
-    reads what the other one said, or which model wrote an answer, is no second opinion.
+    Adjudicators and meta-reviewers do when they have judged.
+    """
+    watching = tuple(role for role in READING_ROLES if role not in JUDGING_ROLES)
+    return by_role(person, path, watching) | has_judged(person, path)
+
+
+def has_judged(person: Person | Any, path: str) -> Q:
+    """Rows of projects where this person judges others' work, and no stage that their role takes is open or paused.
+
+    A meta-reviewer who reads what the other one said, or which model wrote an answer, is no second opinion.
     """
     own = Q(pk__in=[])
     for role in JUDGING_ROLES:
@@ -46,7 +54,7 @@ def reads_results(person: Person | Any, path: str) -> Q:
             project=models.OuterRef(path or "pk"), state__in=["open", "paused"], taken_by__contains=f'"{role}"'
         )
         own |= by_role(person, path, (role,)) & ~Q(models.Exists(at_work))
-    return by_role(person, path, tuple(role for role in READING_ROLES if role not in JUDGING_ROLES)) | own
+    return own
 
 
 class ProjectRowQuerySet(models.QuerySet[Any]):
@@ -61,6 +69,11 @@ class ProjectRowQuerySet(models.QuerySet[Any]):
     def run_by(self, person: Person | Any) -> Self:
         """The one door to change: admins of the row's project."""
         return self.filter(by_role(person, self.project_path, RUNNING_ROLES))
+
+    def decided_by(self, person: Person | Any) -> Self:
+        """The door to gold labels outside a stage: admins, and those who judge, when they have judged."""
+        admins = by_role(person, self.project_path, RUNNING_ROLES)
+        return self.filter(admins | has_judged(person, self.project_path))
 
 
 class AdminRowQuerySet(ProjectRowQuerySet):

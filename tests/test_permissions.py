@@ -68,6 +68,7 @@ SLUG = {"slug": "project.slug"}
 STAGE = SLUG | {"stage_slug": "stage.slug"}
 RUN = SLUG | {"run_id": "run.pk"}
 JOB = SLUG | {"job_id": "import_job.pk"}
+ITEM = SLUG | {"item_id": "stage_item.revision.item_id"}
 HELD = {"token": "assignment.token"}
 
 DOORS: dict[str, Door] = {
@@ -92,6 +93,8 @@ DOORS: dict[str, Door] = {
     "project-settings": Door(ADMINS, ADMINS, SLUG),
     "project-leases": Door(None, ADMINS, SLUG),
     "items": Door(READERS, None, SLUG),
+    "item": Door(READERS, None, ITEM),
+    "item-gold": Door(None, ADMINS, ITEM),
     "stage-item-review": Door(None, ADMINS, SLUG | {"stage_item_id": "stage_item.pk"}),
     "people": Door(ADMINS, None, SLUG),
     "people-codes": Door(None, ADMINS, SLUG),

@@ -21,8 +21,6 @@ from annotate.models import (
     Decision,
     Exclusion,
     Gold,
-    Person,
-    Resolution,
     StageItem,
     StageVersion,
 )
@@ -94,24 +92,6 @@ def adjudicate(
     )
     _follow(assignment, place, ruling, annotation)
     return annotation
-
-
-@transaction.atomic
-def accept_as_gold(*, stage_item: StageItem, by: Person) -> list[Gold]:
-    """Make what was adjudicated of this item its gold label. The word, and so the label, is the adjudicator's."""
-    item = stage_item.revision.item
-    adjudicated = Resolution.objects.filter(stage_item=stage_item, status=Resolution.Status.ADJUDICATED)
-    return [
-        write_gold(
-            item=item,
-            field=resolution.field,
-            answers=[resolution.answer],
-            origin=Gold.Origin.ADJUDICATOR,
-            made_by=resolution.adjudication.assignment.person if resolution.adjudication else None,
-            by=by,
-        )
-        for resolution in adjudicated.select_related("adjudication__assignment__person").order_by("field")
-    ]
 
 
 def needs_reason(kind: str, card: Card | None, votes: Votes) -> bool:

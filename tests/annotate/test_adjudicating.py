@@ -16,6 +16,7 @@ from annotate.models import Annotation, Assignment, Decision, Event, Exclusion, 
 from annotate.services import adjudicating, assigning, resolving
 from annotate.services.adjudicating import Ruling
 from annotate.services.excluding import exclude_person
+from annotate.services.gold_proposals import accept_proposal, answer_hash
 from annotate.services.submitting import revise_annotation, submit_annotation
 from annotate.services.votes import votes_about
 from annotate.stage_kinds import adjudication_fields
@@ -243,7 +244,8 @@ class TestGold:
             decide(dispute, card=card_of(dispute, "6"), is_gold=True)
         decide(dispute, card=card_of(dispute, "6"))
         admin = make_member(dispute.project, "admin")
-        adjudicating.accept_as_gold(stage_item=dispute.place, by=admin)
+        row = Resolution.objects.get(stage_item=dispute.place)
+        accept_proposal(resolution=row, seen=answer_hash(row), by=admin)
         assert gold(dispute) == (2, ["6"], "adjudicator", dispute.judge)
         assert Event.objects.get(verb="gold.made").actor == admin.pseudonym
 
