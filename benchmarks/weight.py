@@ -79,8 +79,9 @@ def weigh(pid: int) -> list[tuple[str, float]]:
     rows = []
     for process in [root, *root.children(recursive=True)]:
         rollup = Path(f"/proc/{process.pid}/smaps_rollup").read_text()
-        pss = next(int(line.split()[1]) for line in rollup.splitlines() if line.startswith("Pss:"))
-        rows.append((" ".join(process.cmdline()[1:6]), pss / 1024))
+        sizes = {line.split()[0]: int(line.split()[1]) / 1024 for line in rollup.splitlines()[1:]}
+        what = " ".join(process.cmdline()).removeprefix(sys.executable).strip()
+        rows.append((f"{what} ({sizes['Private_Dirty:']:.1f} of its own)", sizes["Pss:"]))
     return rows
 
 

@@ -18,7 +18,7 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, NoReturn
 
-from config import local_model, logs
+from config import forks, local_model, logs
 from config.env import PROJECT, SettingsInvalid, load_env_file, read_settings
 from config.processes import MANAGE, Processes, model_command, scheduler_command, web_command, worker_command
 
@@ -85,10 +85,12 @@ def _run_demo(options: argparse.Namespace) -> int:
     address = f"http://127.0.0.1:{port}"
     log_folder = values["GOLDPANEL_DATA"] / "log"
     _set_up_logging(values)
-    with _ended_by_signals(), Processes(os.environ, log_folder) as processes:
+    forks.load_for_pages()
+    with _ended_by_signals(), Processes(os.environ, log_folder, forks=forks.CAN_FORK) as processes:
         if code := _first("demo_setup", "--base-url", address):
             return code
         processes.start("web", web_command(values))
+        forks.load_for_background()
         processes.start("worker", worker_command(values["GOLDPANEL_WORKER_PROCESSES"]))
         processes.start("scheduler", scheduler_command())
         if local_model.is_installed():
@@ -137,11 +139,13 @@ def serve(arguments: list[str]) -> int:
 def _serve(values: Mapping[str, Any], *, web_only: bool) -> int:
     _refuse_taken_port(values["GOLDPANEL_HOST"], values["GOLDPANEL_PORT"])
     _set_up_logging(values)
-    with _ended_by_signals(), Processes(os.environ) as processes:
+    forks.load_for_pages()
+    with _ended_by_signals(), Processes(os.environ, forks=forks.CAN_FORK) as processes:
         if code := _first("prepare"):
             return code
         processes.start("web", web_command(values))
         if not web_only:
+            forks.load_for_background()
             processes.start("worker", worker_command(values["GOLDPANEL_WORKER_PROCESSES"]))
             processes.start("scheduler", scheduler_command())
             _start_local_model(values["GOLDPANEL_LOCAL_MODEL_PORT"], processes)
@@ -265,9 +269,11 @@ def _set_up_logging(values: Mapping[str, Any]) -> None:
 def _first(*command: str) -> int:
     """Run a command to its end before the servers start; its exit code.
 
-    In a process of its own: what watches the others for months then needs neither Django nor the applications.
+    In a process of its own: the servers are forked from this one, which must not have a database open.
     """
-    return subprocess.run([*MANAGE, *command], cwd=PROJECT, env=os.environ, check=False).returncode
+    if not forks.CAN_FORK:
+        return subprocess.run([*MANAGE, *command], cwd=PROJECT, env=os.environ, check=False).returncode
+    return forks.Fork([*MANAGE, *command], os.environ, title=command[0], in_own_session=False).wait()
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from config.env import PROJECT
+from config.forks import Fork
 from config.logs import format_of
 
 logger = logging.getLogger(__name__)
@@ -48,12 +49,8 @@ def web_command(values: Mapping[str, Any]) -> list[str]:
 
 
 def worker_command(n_processes: int, *, name: str = "worker", extra: Sequence[str] = ()) -> list[str]:
-    """A Celery worker that talks to nobody but the broker: no gossip, no mingling, no events."""
-    return [
-        *(sys.executable, "-m", "celery", "-A", "config", "--quiet", "worker", "--concurrency", str(n_processes)),
-        *("--without-gossip", "--without-mingle", "--without-heartbeat"),
-        *("--loglevel", "WARNING", "--hostname", f"{name}-{os.getpid()}@%h", *extra),
-    ]
+    """A worker for everything long: config/worker.py."""
+    return [sys.executable, "-m", "config.worker", "--processes", str(n_processes), "--name", name, *extra]
 
 
 def model_command(port: int) -> list[str]:
@@ -74,7 +71,7 @@ class Child:
     again_at: when it is started again, on the monotonic clock; None while it runs.
     """
 
-    process: subprocess.Popen[bytes]
+    process: subprocess.Popen[bytes] | Fork
     command: Sequence[str]
     environment: Mapping[str, str]
     needed: bool
@@ -91,6 +88,7 @@ class Child:
 
     def ending(self) -> str:
         code = self.process.returncode
+        assert code is not None, "asked of a child that has ended"
         return f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
 
 
@@ -105,6 +103,8 @@ class Processes:
 
     environment: Mapping[str, str]
     log_folder: Path | None = None
+    # Whether Python programs are forked from what this process has loaded (config/forks.py), or begin by themselves.
+    forks: bool = False
     children: dict[str, Child] = field(default_factory=dict)
     _guard: int | None = None
     _pipe: int | None = None
@@ -177,21 +177,27 @@ class Processes:
 
     def _spawn(
         self, name: str, command: Sequence[str], environment: Mapping[str, str], how: int
-    ) -> subprocess.Popen[bytes]:
+    ) -> subprocess.Popen[bytes] | Fork:
         log = None
         if self.log_folder is not None:
             self.log_folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             log = os.open(self.log_path(name), os.O_WRONLY | os.O_CREAT | how, 0o600)
         try:
-            process = subprocess.Popen(
-                command,
-                cwd=PROJECT,
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-            )
+            process: subprocess.Popen[bytes] | Fork
+            if self.forks and command[0] == sys.executable:
+                # The guard sees the end of this process by the end of its pipe: nobody else may hold that open.
+                own = [self._pipe] if self._pipe is not None else []
+                process = Fork(command, environment, title=name, output=log, closing=own)
+            else:
+                process = subprocess.Popen(
+                    command,
+                    cwd=PROJECT,
+                    env=environment,
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=log,
+                    start_new_session=True,
+                )
         finally:
             if log is not None:
                 os.close(log)

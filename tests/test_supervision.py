@@ -130,10 +130,10 @@ def test_a_taken_port_is_told_before_anything_starts(tmp_path: Path):
 
 
 def child_of(launched: psutil.Process, word: str) -> psutil.Process | None:
-    """The child of the launcher whose command has the word in it."""
+    """The child of the launcher whose title has the word in it."""
     for child in launched.children():
         try:
-            if word in child.cmdline():
+            if word in " ".join(child.cmdline()):
                 return child
         except psutil.NoSuchProcess:
             continue
@@ -157,6 +157,7 @@ def test_serve_goes_on_whatever_is_killed(tmp_path: Path):
     launched = psutil.Process(served.pid)
     try:
         assert wait_until(lambda: answers(address), 60)
+        assert wait_until(lambda: all(child_of(launched, word) for word in ("scheduler", "worker", "granian")), 30)
         scheduler, worker, web = (child_of(launched, word) for word in ("scheduler", "worker", "granian"))
         assert scheduler
         assert worker
