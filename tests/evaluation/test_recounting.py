@@ -64,6 +64,7 @@ NO_COUNTERS = {
     "annotate.StoredFile": {"n_bytes"},
     "evaluation.Call": {"step"},
     "evaluation.EndpointShare": {"places", "wanted"},  # of a worker at this moment
+    "evaluation.JudgeSample": {"n_per_run"},  # how many were asked for
     "evaluation.Prediction": {"repeat", "attempts"},
     "evaluation.Report": {"seed", "n_resamples", "n_scored", "n_to_score"},
     # What was paid: also for a completion that came too late to be kept.
@@ -260,6 +261,7 @@ def test_beside_people_at_work_nothing_differs_and_what_did_is_made_right():
         make_stage_item(stage)
     people = [make_member(stage.project) for _ in range(6)]
     errors: list[BaseException] = []
+    looked_twice = threading.Event()
 
     def in_thread(work: Callable[[], None]) -> threading.Thread:
         def run() -> None:
@@ -277,7 +279,12 @@ def test_beside_people_at_work_nothing_differs_and_what_did_is_made_right():
 
     def answer_all(person: Any) -> None:
         taken = assigning.claim_next(stage=stage, person=person, languages=[])
+        n_taken = 0
         while not isinstance(taken, NothingLeft):
+            n_taken += 1
+            if n_taken == 10:
+                # However slow the looks are beside six people: there are two before the work is over.
+                assert looked_twice.wait(120)
             if taken.pk % 7 == 0:
                 taken = submitting.skip_and_claim_next(assignment=taken, reason="other", languages=[]).next
                 continue
@@ -296,6 +303,8 @@ def test_beside_people_at_work_nothing_differs_and_what_did_is_made_right():
         resolving.resolve_due(limit=50)
         assert told() == []
         n_looks += 1
+        if n_looks == 2:
+            looked_twice.set()
         StageItem.objects.filter(rank=59, active=0, done=0).update(active=1)
         told(repair=True)
     for thread in at_work:
