@@ -74,6 +74,20 @@ CURSOR = """COALESCE((
     SELECT mine.rank FROM annotate_participation mine
     WHERE mine.stage_id = %(stage)s AND mine.person_id = %(person)s), -1)"""
 
+# How far around the person's place the others of its root are looked for: a bound, so that a claim in a root of ten
+# thousand items reads no more rows than one in a table with nine questions.
+NEAR = 50
+# What belongs to the item that the person took last. They may have passed over one that somebody else was answering at
+# that moment, or that was given back since: it comes before the next table, also where it stands before their place.
+OF_THE_ROOT_AT_HAND = f"""{CLAIMABLE} AND place.root_id = (
+        SELECT here.root_id FROM annotate_stageitem here
+            JOIN annotate_assignment met ON met.stage_item_id = here.id AND met.person_id = %(person)s
+        WHERE here.stage_id = %(stage)s AND here.rank = {CURSOR})
+    AND place.rank BETWEEN {CURSOR} - {NEAR} AND {CURSOR} + {NEAR}"""
+
+# More items of one root than that are not counted for a line that says which of how many it is.
+MOST_OF_A_ROOT = 100
+
 SMALLEST_FREE_SLOT = """(
     SELECT MIN(candidate.slot) FROM (
         SELECT 0 AS slot UNION ALL
@@ -106,6 +120,20 @@ def seconds_since(column: str) -> str:
     return f"(julianday('now') - julianday({column})) * 86400"
 
 
+def newest_guidelines(stage: str, project: str) -> str:
+    """The id of the newest guidelines of a stage, else of its project; both are given as SQL for an id."""
+    return f"""(
+    SELECT known.id FROM annotate_guidelineversion known
+    WHERE known.project_id = {project} AND (known.stage_id = {stage} OR known.stage_id IS NULL)
+    ORDER BY CASE WHEN known.stage_id IS NULL THEN 1 ELSE 0 END, known.number DESC LIMIT 1)"""
+
+
+# Somebody who begins now knows these, and is told when there are newer ones.
+KNOWN_FROM_THE_START = newest_guidelines(
+    "%(stage)s", "(SELECT guided.project_id FROM annotate_stage guided WHERE guided.id = %(stage)s)"
+)
+
+
 def reads_language(languages: Sequence[str]) -> tuple[str, dict[str, str]]:
     """The condition that an item is in one of the languages, and its parameters.
 
@@ -132,24 +160,45 @@ def eligible(languages: Sequence[str]) -> tuple[str, dict[str, str]]:
     return " AND ".join([*apart, *audits, reads, UNSEEN]), parameters
 
 
-def take_place(languages: Sequence[str], *, where: str, wait: bool) -> tuple[str, dict[str, str]]:
+def count_of_root(place: str, condition: str = "1 = 1") -> str:
+    """How many items of the root of `place` the stage has, MOST_OF_A_ROOT at most; of those, the ones that meet a
+    condition."""
+    return f"""(SELECT COUNT(*) FROM (
+        SELECT 1 FROM annotate_stageitem alike
+        WHERE alike.stage_id = {place}.stage_id AND alike.root_id = {place}.root_id
+            AND alike.state NOT IN ('withdrawn', 'left_out') AND {condition}
+        LIMIT {MOST_OF_A_ROOT}) counted)"""
+
+
+def take_place(
+    languages: Sequence[str], *, where: str, wait: bool, stays_with_root: bool = False
+) -> tuple[str, dict[str, str]]:
     """Count one place of the first item that the person may get as taken, and return the item with its content.
 
     where: which places, one of those below. wait: whether rows that others are changing at this moment are waited for
-    or passed over. It takes nothing from somebody who holds a lease already: two tabs must not collect two items.
+    or passed over. stays_with_root: an item of the same root as the last one comes first.
+    It takes nothing from somebody who holds a lease already: two tabs must not collect two items.
     """
     condition, parameters = (UNSEEN, {}) if where == DRAWN else eligible(languages)
     lock = ""
     if connection.vendor == "postgresql":
         lock = "FOR UPDATE OF place" if wait else "FOR UPDATE OF place SKIP LOCKED"
+
+    def first(where: str) -> str:
+        return f"""(
+    SELECT place.id FROM annotate_stageitem place
+    WHERE place.stage_id = %(stage)s AND {where} AND {condition} AND NOT {HOLDS_A_LEASE}
+    ORDER BY {_ORDERS.get(where, "place.rank")} LIMIT 1 {lock})"""
+
+    # COALESCE looks no further than it must: what is after the cursor is read when the root has nothing more.
+    which = f"COALESCE({first(OF_THE_ROOT_AT_HAND)}, {first(where)})" if stays_with_root else first(where)
     return (
         f"""
 UPDATE annotate_stageitem SET active = active + 1
-WHERE id = (
-    SELECT place.id FROM annotate_stageitem place
-    WHERE place.stage_id = %(stage)s AND {where} AND {condition} AND NOT {HOLDS_A_LEASE}
-    ORDER BY {_ORDERS.get(where, "place.rank")} LIMIT 1 {lock})
-RETURNING id, rank, round, purpose, revision_id,
+WHERE id = {which}
+RETURNING id, rank, round, purpose, revision_id, root_id,
+    {count_of_root("annotate_stageitem", "alike.rank <= annotate_stageitem.rank")},
+    {count_of_root("annotate_stageitem")},
     (SELECT shown.content FROM annotate_itemrevision shown WHERE shown.id = revision_id),
     (SELECT shown.language FROM annotate_itemrevision shown WHERE shown.id = revision_id),
     (SELECT item.id FROM annotate_item item JOIN annotate_itemrevision shown ON shown.item_id = item.id
@@ -212,15 +261,19 @@ RETURNING id, token, draft, draft_version
 def enter() -> str:
     """Make or lock the person's participation. A person begins at a place drawn by %(draw)s, or at the first item.
 
+    Whoever is drawn into the middle of a root begins at its first item: before it stands their cursor.
     The row lock lets one tab after the other look for an item.
     """
+    drawn = """%(draw)s %% (SELECT COALESCE(MAX(place.rank), 0) + 1 FROM annotate_stageitem place
+                     WHERE place.stage_id = %(stage)s)"""
     return f"""
 INSERT INTO annotate_participation
-    (stage_id, person_id, rank, n_answered, n_skipped, active_seconds, last_seen_at)
+    (stage_id, person_id, rank, n_answered, n_skipped, active_seconds, last_seen_at, guidelines_known_id)
 VALUES (%(stage)s, %(person)s,
-        %(draw)s %% (SELECT COALESCE(MAX(place.rank), 0) + 1 FROM annotate_stageitem place
-                     WHERE place.stage_id = %(stage)s) - 1,
-        0, 0, 0, {now()})
+        COALESCE((SELECT MIN(first.rank) FROM annotate_stageitem drawn
+                      JOIN annotate_stageitem first ON first.stage_id = drawn.stage_id AND first.root_id = drawn.root_id
+                  WHERE drawn.stage_id = %(stage)s AND drawn.rank = {drawn}), {drawn}) - 1,
+        0, 0, 0, {now()}, {KNOWN_FROM_THE_START})
 ON CONFLICT (stage_id, person_id) DO UPDATE SET last_seen_at = excluded.last_seen_at
 """
 
@@ -229,8 +282,9 @@ def move_on() -> str:
     """Write where the person reads on and what they did; returns what it adds up to. A NULL rank changes no place."""
     return f"""
 INSERT INTO annotate_participation
-    (stage_id, person_id, rank, n_answered, n_skipped, active_seconds, last_seen_at)
-VALUES (%(stage)s, %(person)s, COALESCE(%(rank)s, -1), %(answered)s, %(skipped)s, %(active_seconds)s, {now()})
+    (stage_id, person_id, rank, n_answered, n_skipped, active_seconds, last_seen_at, guidelines_known_id)
+VALUES (%(stage)s, %(person)s, COALESCE(%(rank)s, -1), %(answered)s, %(skipped)s, %(active_seconds)s, {now()},
+        {KNOWN_FROM_THE_START})
 ON CONFLICT (stage_id, person_id) DO UPDATE
 SET rank = COALESCE(%(rank)s, annotate_participation.rank),
     n_answered = annotate_participation.n_answered + excluded.n_answered,

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 from django.db import connection
 
 from annotate.checking import Standing
-from annotate.claim_sql import seconds_since
-from annotate.models import Assignment, GuidelineVersion, Membership, Person, Project, Stage, StageVersion
+from annotate.claim_sql import newest_guidelines, seconds_since
+from annotate.models import Assignment, GuidelineVersion, Membership, Person, Project, Stage, StageItem, StageVersion
 from annotate.statements import one_row
 
 
@@ -24,8 +24,10 @@ class Desk:
     """Whatever stays the same from one item of a stage to the next.
 
     version: the current form. seat: the person's active membership, or None. guideline_id: the newest guidelines of
-    the stage, else of the project. standing: which kind of place comes next. The rows hold what working needs; other
-    columns are read when asked for.
+    the stage, else of the project; known_guideline_id: those that the person began with or was told of last.
+    standing: which kind of place comes next. has_unread_answers: to what they asked in the project. pins: changes
+    whenever what is pinned beside the guidelines does. The rows hold what working needs; other columns are read when
+    asked for.
     """
 
     person: Person
@@ -34,6 +36,14 @@ class Desk:
     seat: Membership | None
     guideline_id: int | None
     standing: Standing
+    known_guideline_id: int | None = None
+    has_unread_answers: bool = False
+    pins: str = ""
+
+    @property
+    def has_new_guidelines(self) -> bool:
+        """Whether they changed since the person began, and nobody has told them yet."""
+        return self.known_guideline_id is not None and self.known_guideline_id != self.guideline_id
 
     @property
     def may_take(self) -> bool:
@@ -70,25 +80,28 @@ def desk_at(*, person: Person, project: str, stage: str) -> Desk | None:
 def held_by(*, person: Person, token: str) -> Held | None:
     """The one door to answer: nobody gets at another person's work, an admin neither."""
     row = one_row(
-        f"SELECT held.id, held.stage_item_id, held.state, held.purpose, held.draft, held.draft_version, "
-        f"{seconds_since('held.leased_at')}, {_COLUMNS} "
-        f"FROM annotate_assignment held JOIN annotate_stage stage ON stage.id = held.stage_id {_JOINS} "
+        f"SELECT held.id, held.state, held.purpose, held.draft, held.draft_version, "
+        f"{seconds_since('held.leased_at')}, {', '.join(f'place.{name}' for name in _PLACE)}, {_COLUMNS} "
+        f"FROM annotate_assignment held JOIN annotate_stageitem place ON place.id = held.stage_item_id "
+        f"JOIN annotate_stage stage ON stage.id = held.stage_id {_JOINS} "
         "WHERE held.token = %(token)s AND held.person_id = %(person)s",
         {"person": person.pk, "token": token},
     )
     if row is None:
         return None
-    assignment_id, stage_item_id, state, purpose, draft, draft_version, seconds, *of_desk = row
-    desk = _desk(person, of_desk)
+    assignment_id, state, purpose, draft, draft_version, seconds, *rest = row
+    desk = _desk(person, rest[len(_PLACE) :])
+    stage_item = StageItem.from_db(connection.alias, _PLACE, rest[: len(_PLACE)])
+    stage_item.stage = desk.stage
     assignment = Assignment.from_db(
         connection.alias,
         ["id", "stage_id", "stage_item_id", "person_id", "token", "state", "purpose", "draft", "draft_version"],
         [
-            *(assignment_id, desk.stage.pk, stage_item_id, person.pk),
+            *(assignment_id, desk.stage.pk, stage_item.pk, person.pk),
             *(token, state, purpose, _from_json(draft), draft_version),
         ],
     )
-    assignment.stage, assignment.person = desk.stage, person
+    assignment.stage, assignment.person, assignment.stage_item = desk.stage, person, stage_item
     return Held(assignment, float(seconds), desk)
 
 
@@ -115,6 +128,7 @@ _STAGE = [
 ]
 _VERSION = ["id", "stage_id", "fields", "shown_keys", "instruction"]
 _SEAT = ["id", "role", "languages"]
+_PLACE = ["id", "stage_id", "revision_id", "rank", "root_id", "round"]
 _JSON = {"roles", "fields", "shown_keys", "languages"}
 
 _COLUMNS = ", ".join(
@@ -123,9 +137,7 @@ _COLUMNS = ", ".join(
         *(f'stage."{name}"' for name in _STAGE),
         *(f'form."{name}"' for name in _VERSION),
         *(f'seat."{name}"' for name in _SEAT),
-        """(SELECT known.id FROM annotate_guidelineversion known
-            WHERE known.project_id = stage.project_id AND (known.stage_id = stage.id OR known.stage_id IS NULL)
-            ORDER BY CASE WHEN known.stage_id IS NULL THEN 1 ELSE 0 END, known.number DESC LIMIT 1)""",
+        newest_guidelines("stage.id", "stage.project_id"),
         # As services/assigning.py, standing_of; a stage without such rules pays for neither.
         """CASE WHEN stage.qualification_size = 0 THEN 1 ELSE (
             SELECT COUNT(*) FROM annotate_qualificationattempt passed
@@ -134,6 +146,15 @@ _COLUMNS = ", ".join(
         """CASE WHEN stage.check_every = 0 THEN 0 ELSE COALESCE((
             SELECT mine.n_answered + mine.n_skipped FROM annotate_participation mine
             WHERE mine.stage_id = stage.id AND mine.person_id = %(person)s), 0) END""",
+        # What the person knows of them, and whether there is something for them to read.
+        "self.guidelines_known_id",
+        """EXISTS (SELECT 1 FROM annotate_question asked
+            WHERE asked.person_id = %(person)s AND asked.project_id = stage.project_id
+                AND asked.state = 'answered' AND asked.read_at IS NULL)""",
+        # When what is pinned beside the guidelines last changed.
+        """(SELECT MAX(pinned.pin_changed_at) FROM annotate_question pinned
+            WHERE pinned.project_id = stage.project_id AND (pinned.stage_id = stage.id OR pinned.stage_id IS NULL)
+                AND pinned.pin_changed_at IS NOT NULL)""",
     ]
 )
 
@@ -142,6 +163,7 @@ _JOINS = """
     JOIN annotate_stageversion form ON form.stage_id = stage.id AND form.is_current
     LEFT JOIN annotate_membership seat
         ON seat.project_id = stage.project_id AND seat.person_id = %(person)s AND seat.state = 'active'
+    LEFT JOIN annotate_participation self ON self.stage_id = stage.id AND self.person_id = %(person)s
 """
 
 
@@ -159,13 +181,17 @@ def _desk(person: Person, row: Sequence[Any]) -> Desk:
     version = StageVersion.from_db(alias, _VERSION, take(_VERSION))
     seat_id, *seat_rest = take(_SEAT)
     seat = None if seat_id is None else Membership.from_db(alias, _SEAT, [seat_id, *seat_rest])
+    guideline_id, is_qualified, n_met, known_guideline_id, has_unread_answers, pinned_at = values
     return Desk(
         person=person,
         stage=stage,
         version=version,
         seat=seat,
-        guideline_id=next(values),
-        standing=Standing(is_qualified=bool(next(values)), n_met=next(values)),
+        guideline_id=guideline_id,
+        standing=Standing(is_qualified=bool(is_qualified), n_met=n_met),
+        known_guideline_id=known_guideline_id,
+        has_unread_answers=bool(has_unread_answers),
+        pins=str(pinned_at or ""),
     )
 
 

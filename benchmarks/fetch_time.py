@@ -1,6 +1,8 @@
 """What the next item costs in a project of 200,000 items beside one of 2,000: the ratio should be one.
 
-    python benchmarks/fetch_time.py [--small 2000] [--large 200000] [--rounds 10] [--answers 40]
+    python benchmarks/fetch_time.py [--small 2000] [--large 200000] [--rounds 10] [--answers 40] [--per-root 9]
+
+--per-root: so many items hang on each table, and are given out one after another; 0: each stands by itself.
 
 Runs in this process on the configured database (DATABASE_URL, else the embedded one of GOLDPANEL_DATA), in projects of
 its own that stay there: give it a database that may be thrown away. One person answers in both projects in turn; each
@@ -32,6 +34,7 @@ def main() -> None:
     parser.add_argument("--large", type=int, default=200_000)
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--answers", type=int, default=40)
+    parser.add_argument("--per-root", type=int, default=0)
     given = parser.parse_args()
     sys.path.insert(0, str(PROJECT))
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
@@ -41,7 +44,7 @@ def main() -> None:
     from django.core.management import call_command
 
     call_command("migrate", verbosity=0)
-    answer = {n_items: worker(n_items) for n_items in (given.small, given.large)}
+    answer = {n_items: worker(n_items, given.per_root) for n_items in (given.small, given.large)}
     milliseconds: dict[int, list[float]] = {n_items: [] for n_items in answer}
     cpu: dict[int, list[float]] = {n_items: [] for n_items in answer}
     for _ in range(given.rounds):
@@ -60,7 +63,7 @@ def main() -> None:
     print(f"{min(milliseconds[given.large]) / min(milliseconds[given.small]):.2f}")
 
 
-def worker(n_items: int) -> Callable[[], None]:
+def worker(n_items: int, per_root: int = 0) -> Callable[[], None]:
     """Somebody at work in a new project of so many items: each call gives one answer and gets the next item."""
     from django.db import connection
     from django.test import Client
@@ -75,9 +78,19 @@ def worker(n_items: int) -> Callable[[], None]:
     field = {"name": "label", "type": "choice", "caption": "Which?", "options": options}
     form: dict[str, Any] = {"fields": [field], "shown_keys": ["text"], "overlap": 1}
     stage = projects.create_stage(project=project, by=admin, kind="label", title=name, slug="label", **form)
+    n_roots = -(-n_items // per_root) if per_root else 0
+    roots = Item.objects.bulk_create(
+        (Item(project=project, external_id=f"table-{n}") for n in range(n_roots)), batch_size=10_000
+    )
+
+    def root_of(n: int) -> Item | None:
+        return roots[n // per_root] if per_root else None
+
     for first in range(0, n_items, 10_000):
         numbers = range(first, min(n_items, first + 10_000))
-        items = Item.objects.bulk_create(Item(project=project, external_id=f"item-{n}") for n in numbers)
+        items = Item.objects.bulk_create(
+            Item(project=project, external_id=f"item-{n}", root=root_of(n)) for n in numbers
+        )
         content = {n: f"{n} " + "word " * 80 for n in numbers}
         digest = {n: hashlib.sha256(f"{name}{n}".encode()).hexdigest() for n in numbers}
         revisions = ItemRevision.objects.bulk_create(
@@ -85,7 +98,7 @@ def worker(n_items: int) -> Callable[[], None]:
             for n, item in zip(numbers, items, strict=True)
         )
         StageItem.objects.bulk_create(
-            StageItem(stage=stage, revision=revision, rank=n, language="en", wanted=1)
+            StageItem(stage=stage, revision=revision, rank=n, root=root_of(n), language="en", wanted=1)
             for n, revision in zip(numbers, revisions, strict=True)
         )
     Stage.objects.filter(pk=stage.pk).update(state="open")

@@ -176,6 +176,10 @@ class StageItem(models.Model):
     state = models.CharField(max_length=10, choices=State.choices, default=State.OPEN)
     due_at = models.DateTimeField(null=True, blank=True, help_text="Its votes changed: count them again.")
 
+    # Which of its root's items it is, and of how many (claim_sql.MOST_OF_A_ROOT: or more), where whoever read the row
+    # has counted them.
+    in_root: tuple[int, int] | None = None
+
     objects = StageItemQuerySet.as_manager()
 
     class Meta:

@@ -103,7 +103,21 @@ def held_lease(*, stage: Stage, person: Person) -> Assignment | None:
     if held is None or not _extend(held, stage):
         return None
     held.stage, held.person = stage, person
+    count_in_root(held.stage_item)
     return held
+
+
+def count_in_root(stage_item: StageItem) -> None:
+    """Find which of its root's items it is, and of how many: one query where it has a root."""
+    if stage_item.root_id is None:
+        return
+    row = one_row(
+        f"SELECT {claim_sql.count_of_root('place', 'alike.rank <= place.rank')}, {claim_sql.count_of_root('place')} "
+        "FROM annotate_stageitem place WHERE place.id = %(stage_item)s",
+        {"stage_item": stage_item.pk},
+    )
+    assert row is not None  # the caller has the row
+    stage_item.in_root = (row[0], row[1])
 
 
 @transaction.atomic(savepoint=False)
@@ -156,11 +170,19 @@ def standing_of(stage: Stage, person: Person) -> Standing:
 
 
 def take_place(
-    *, stage: Stage, person: Person, languages: Sequence[str], standing: Standing, wait: bool = False
+    *,
+    stage: Stage,
+    person: Person,
+    languages: Sequence[str],
+    standing: Standing,
+    wait: bool = False,
+    stays_with_root: bool = True,
 ) -> Assignment | None:
     """Lease the next item after the person's place in the stage, once round; None if there is none at the moment.
 
-    Before they have qualified it is the next one of their attempt; now and then it is a check.
+    Before they have qualified it is the next one of their attempt; now and then it is a check. What is open of the root
+    that they took last comes before others: one table's questions are given out one after another. stays_with_root:
+    False where the caller knows that the last item had no root, which saves looking.
 
     A step of a transaction: the caller writes `move_on` with the rank of what was taken.
     """
@@ -177,7 +199,8 @@ def take_place(
         places.insert(0, claim_sql.CHECK)
         own["factor"], own["offset"] = order_of_checks(seed=stage.seed, who=person.pseudonym)
     for where in places:
-        statement, parameters = claim_sql.take_place(languages, where=where, wait=wait)
+        stays = stays_with_root and where == claim_sql.AFTER_CURSOR
+        statement, parameters = claim_sql.take_place(languages, where=where, wait=wait, stays_with_root=stays)
         place = one_row(statement, own | parameters)
         if place is not None:
             return _lease(stage, person, place)
@@ -224,7 +247,7 @@ def _claim(stage: Stage, person: Person, languages: Sequence[str], standing: Sta
             run(
                 cursor,
                 claim_sql.enter(),
-                {"stage": stage.pk, "person": person.pk, "draw": _starting_draw(stage, person)},
+                {"stage": stage.pk, "person": person.pk, "draw": starting_draw(stage, person)},
             )
         taken = take_place(stage=stage, person=person, languages=languages, standing=standing)
         if taken:
@@ -252,7 +275,8 @@ def _claim_waiting(stage: Stage, person: Person, languages: Sequence[str], stand
 
 
 def _lease(stage: Stage, person: Person, place: tuple[Any, ...]) -> Assignment | None:
-    stage_item_id, rank, round_, purpose, revision_id, content, language, item_id, external_id = place
+    stage_item_id, rank, round_, purpose, revision_id, root_id, position, n_in_root, *rest = place
+    content, language, item_id, external_id = rest
     row = one_row(
         claim_sql.lease(),
         {
@@ -270,7 +294,8 @@ def _lease(stage: Stage, person: Person, place: tuple[Any, ...]) -> Assignment |
         StageItem.objects.filter(pk=stage_item_id).update(active=F("active") - 1)
         return None
     assignment_id, token, draft, draft_version = row
-    # from_db: what was not read is read when asked for, instead of being a default that is not true.
+    # from_db: what was not read is read when asked for, instead of being a default that is not true. It takes values in
+    # the order of the model's fields, whatever the order of the names.
     database = connection.alias
     item = Item.from_db(database, ["id", "external_id"], [item_id, external_id])
     revision = ItemRevision.from_db(
@@ -279,9 +304,10 @@ def _lease(stage: Stage, person: Person, place: tuple[Any, ...]) -> Assignment |
     revision.item = item
     stage_item = StageItem.from_db(
         database,
-        ["id", "stage_id", "revision_id", "rank", "round"],
-        [stage_item_id, stage.pk, revision_id, rank, round_],
+        ["id", "stage_id", "revision_id", "rank", "root_id", "round"],
+        [stage_item_id, stage.pk, revision_id, rank, root_id, round_],
     )
+    stage_item.in_root = (position, n_in_root) if root_id is not None else None
     stage_item.stage, stage_item.revision = stage, revision
     assignment = Assignment.from_db(
         database,
@@ -342,7 +368,7 @@ def _what_is_left(stage: Stage, person: Person, languages: Sequence[str]) -> Not
     return NothingLeft(Left.ALL_TAKEN, n_short=n_short, n_met=n_met, n_held=n_held, seconds_to_return=seconds)
 
 
-def _starting_draw(stage: Stage, person: Person) -> int:
+def starting_draw(stage: Stage, person: Person) -> int:
     """A number whose remainder is the person's first place: drawn from the stage's seed, the same every time."""
     if stage.order == Stage.Order.SEQUENTIAL:
         return 0

@@ -113,7 +113,13 @@ def submit_and_claim_next(
         standing = _standing_after(before, assignment, has_ended=active_seconds is not None)
         if active_seconds is not None:
             if stage.state == Stage.State.OPEN:
-                taken = assigning.take_place(stage=stage, person=person, languages=languages, standing=standing)
+                taken = assigning.take_place(
+                    stage=stage,
+                    person=person,
+                    languages=languages,
+                    standing=standing,
+                    stays_with_root=_may_have_left_a_root(assignment),
+                )
             if not _is_to_qualify(assignment):
                 mine = assigning.move_on(
                     stage=stage, person=person, taken=taken, answered=1, active_seconds=active_seconds
@@ -203,7 +209,13 @@ def skip_and_claim_next(
         standing = _standing_after(before, assignment, has_ended=is_skipped)
         if is_skipped:
             if stage.state == Stage.State.OPEN:
-                taken = assigning.take_place(stage=stage, person=person, languages=languages, standing=standing)
+                taken = assigning.take_place(
+                    stage=stage,
+                    person=person,
+                    languages=languages,
+                    standing=standing,
+                    stays_with_root=_may_have_left_a_root(assignment),
+                )
             if not _is_to_qualify(assignment):
                 mine = assigning.move_on(stage=stage, person=person, taken=taken, skipped=1)
     following = taken or assigning.claim_next(stage=stage, person=person, languages=languages, standing=standing)
@@ -231,6 +243,11 @@ def save_draft(*, assignment: Assignment, draft: dict[str, Any], version: int) -
 def _is_to_qualify(assignment: Assignment) -> bool:
     """What comes before the stage is none of its work: no progress counts it."""
     return assignment.purpose == StageItem.Purpose.QUALIFICATION
+
+
+def _may_have_left_a_root(assignment: Assignment) -> bool:
+    """Whether there may be more about the same table. A check comes between, and says nothing about where one was."""
+    return bool(assignment.purpose) or assignment.stage_item.root_id is not None
 
 
 def _standing_after(before: Standing, assignment: Assignment, *, has_ended: bool) -> Standing:

@@ -19,6 +19,7 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotate.answers import AnswerInvalid, FieldSpec, fields_for_item, fields_from_json, get_field_type, readings
+from annotate.claim_sql import MOST_OF_A_ROOT
 from annotate.desk import Desk, Held, desk_at, form_seen, guidelines_seen, held_by
 from annotate.exceptions import (
     AssignmentNotOpen,
@@ -30,13 +31,14 @@ from annotate.exceptions import (
 )
 from annotate.forms import AnswerForm, SkipForm
 from annotate.markdown import guidelines_html
-from annotate.models import Annotation, Assignment, GuidelineVersion, Person, Stage, StageVersion
+from annotate.models import Annotation, Assignment, GuidelineVersion, Person, Stage, StageItem, StageVersion
 from annotate.person_token import is_token_of, person_token
 from annotate.services import assigning, counting, hinting, submitting
 from annotate.services.assigning import Left, NothingLeft
 from annotate.services.counting import PersonCounts
 from annotate.services.showing import given_to
-from annotate.shown import shown_item
+from annotate.shown import ShownItem, shown_item
+from annotate.templatetags.content import kind_of
 from annotate.views import adjudication, review
 from annotate.views.at_work import at_work
 from annotate.views.sheets import Sheet
@@ -343,8 +345,16 @@ def _form_context(
     found = hinting.hints_for(assignment, specs, answer) if asks_for_hints else []
     # What is refused says so already.
     read = readings([spec for spec in specs if spec.name not in errors], answer)
+    item = shown_item(
+        external_id=revision.item.external_id,
+        language=revision.language,
+        content=given.content,
+        shown_keys=given.shown_keys,
+        captions=given.captions,
+    )
     return {
         "assignment": assignment,
+        "in_root": _in_root(assignment.stage_item, item),
         "gives_hints": asks_for_hints,
         "addresses": {
             "answer": _address("work-submit" if revising is None else "work-revise", assignment),
@@ -353,13 +363,7 @@ def _form_context(
             "skip": _address("work-skip", assignment),
             "hints": _address("work-hints", assignment) if asks_for_hints else "",
         },
-        "item": shown_item(
-            external_id=revision.item.external_id,
-            language=revision.language,
-            content=given.content,
-            shown_keys=given.shown_keys,
-            captions=given.captions,
-        ),
+        "item": item,
         "fields": [
             {
                 "spec": spec,
@@ -379,6 +383,17 @@ def _form_context(
         "form_error": error,
         **(shown.context if shown else {}),
     }
+
+
+def _in_root(place: StageItem, item: ShownItem) -> dict[str, Any] | None:
+    """Which of the questions about one table it is; None where it stands by itself, or among too many to count."""
+    if place.root_id is not None and place.in_root is None:
+        assigning.count_in_root(place)
+    position, n = place.in_root or (0, 0)
+    if not 1 < n < MOST_OF_A_ROOT:
+        return None
+    is_table = any(kind_of(block["value"]) in ("table", "grid") for block in item["blocks"])
+    return {"position": position, "n": n, "is_table": is_table}
 
 
 def _address(name: str, assignment: Assignment) -> str:

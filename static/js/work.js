@@ -6,6 +6,7 @@ import { offerLines } from "./copy_lines.js";
 import { asDialog } from "./dialogs.js";
 import { Draft } from "./drafts.js";
 import { enhance, focusTarget } from "./fields.js";
+import { remember, stays } from "./given.js";
 import { Hints } from "./hints.js";
 import { dealKeys, listen } from "./keys.js";
 import { makeRoom, watchPairs } from "./pairs.js";
@@ -75,7 +76,7 @@ function firstField(form) {
 
 function focusOn(element, { isFirst }) {
   if (!element || (isFirst && document.activeElement !== document.body)) return;
-  if (!isFirst) window.scrollTo({ top: 0, behavior: "instant" });
+  if (!isFirst && !stays(itemNow())) window.scrollTo({ top: 0, behavior: "instant" });
   // On a touch screen a focused field opens the keyboard over the item that is still to be read, or looks chosen.
   const isTouched = matchMedia("(hover: none) and (pointer: coarse)").matches && !element.matches("[aria-invalid=true]");
   (isTouched ? itemNow().querySelector(".headline") : element).focus({ preventScroll: true });
@@ -149,6 +150,10 @@ for (const name of ["mousedown", "click"]) {
     if (event.detail > 1 && event.target.closest("#submit-answer")) event.preventDefault();
   }, { capture: true });
 }
+
+document.body.addEventListener("htmx:beforeSwap", (event) => {
+  if (event.detail.target === itemNow()) remember(itemNow());
+});
 
 // After settling: ids are in place, and the swap is over for htmx too.
 document.body.addEventListener("htmx:afterSettle", () => {

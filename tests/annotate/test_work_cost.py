@@ -21,26 +21,31 @@ pytestmark = pytest.mark.django_db(transaction=True)
 MOST = 8 if connection.vendor == "postgresql" else 11
 
 
-def make_large_stage(n_items: int) -> Stage:
+def make_large_stage(n_items: int, *, per_root: int = 0) -> Stage:
     # From the first item on: going round the end costs one statement more, once in a round.
     stage = make_stage(make_project(), overlap=3, order="sequential")
-    items = Item.objects.bulk_create(Item(project=stage.project, external_id=f"item-{n}") for n in range(n_items))
+    n_roots = n_items // per_root if per_root else 0
+    roots = Item.objects.bulk_create(Item(project=stage.project, external_id=f"table-{n}") for n in range(n_roots))
+    root = {n: roots[n // per_root] for n in range(n_items)} if per_root else {}
+    items = Item.objects.bulk_create(
+        Item(project=stage.project, external_id=f"item-{n}", root=root.get(n)) for n in range(n_items)
+    )
     contents = [[["question", f"Is {n} an even number? " + "x" * 380]] for n in range(n_items)]
     revisions = ItemRevision.objects.bulk_create(
         ItemRevision(item=item, content=content, content_hash=content_hash(content), language="en")
         for item, content in zip(items, contents, strict=True)
     )
     StageItem.objects.bulk_create(
-        StageItem(stage=stage, revision=revision, rank=rank, language="en", wanted=3)
+        StageItem(stage=stage, revision=revision, rank=rank, root=root.get(rank), language="en", wanted=3)
         for rank, revision in enumerate(revisions)
     )
     return stage
 
 
-def cost_of_work(n_items: int) -> dict[str, list[str]]:
+def cost_of_work(n_items: int, *, per_root: int = 0) -> dict[str, list[str]]:
     """The statements of each step, for somebody who has answered twice."""
     cache.clear()
-    stage = make_large_stage(n_items)
+    stage = make_large_stage(n_items, per_root=per_root)
     person = make_member(stage.project, languages=["en"])
     client = Client()
     client.force_login(person)
@@ -87,6 +92,14 @@ def test_an_answer_costs_the_same_statements_in_any_project():
     # One transaction, begun and ended among what was counted.
     assert sum(sql.startswith("BEGIN") for sql in large["submit"]) == 1
     assert sum(sql.startswith("COMMIT") for sql in large["submit"]) == 1
+
+
+def test_questions_about_tables_cost_no_statement_more():
+    alone, in_tables, in_one_table = cost_of_work(100), cost_of_work(100, per_root=10), cost_of_work(100, per_root=100)
+    for step in ("submit", "skip", "draft"):
+        assert len(in_tables[step]) == len(in_one_table[step]) == len(alone[step])
+    # Whoever comes back to an item in hand is told which of its table's questions it is.
+    assert len(in_tables["page, item in hand"]) == len(alone["page, item in hand"]) + 1
 
 
 def test_a_claim_reads_one_row_of_the_index_of_open_places():

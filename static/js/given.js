@@ -1,0 +1,26 @@
+// What is given stays where it is while only the question about it changes: one table's questions are read once.
+
+const contentOf = (item) => item?.querySelector(".given > .content");
+
+let left = null; // the content that is about to be exchanged, and how far it was scrolled
+
+/** Before the item is exchanged: how far the page and the parts of its content are scrolled. */
+export function remember(item) {
+  const content = contentOf(item);
+  left = content && {
+    html: content.innerHTML,
+    top: window.scrollY,
+    parts: [...content.querySelectorAll("[tabindex]")].map((part) => [part.scrollTop, part.scrollLeft]),
+  };
+}
+
+/** After the exchange: puts the same content back where it was; false where another content came. */
+export function stays(item) {
+  const content = contentOf(item);
+  if (!left || content?.innerHTML !== left.html) return false;
+  content.querySelectorAll("[tabindex]").forEach((part, index) => {
+    [part.scrollTop, part.scrollLeft] = left.parts[index];
+  });
+  window.scrollTo({ top: left.top, behavior: "instant" });
+  return true;
+}
