@@ -32,6 +32,7 @@ from annotate.models import (
     StageItem,
     StageVersion,
 )
+from annotate.querysets import COUNTED_PURPOSES
 from evaluation.models import Prediction, Run
 from evaluation.reports.comparison import Comparison, RunSide, Side
 
@@ -198,7 +199,8 @@ def read_units(*, item_set: ItemSet, field: str) -> Units:
 
 def units_of_stage(*, stage: Stage, field: str) -> Units:
     """The items of a stage that have an answer, in the order of its queue: for figures as they stand."""
-    return _units(StageItem.objects.filter(stage=stage, done__gt=0).order_by("rank"), field)
+    places = StageItem.objects.filter(stage=stage, done__gt=0, purpose__in=COUNTED_PURPOSES)
+    return _units(places.order_by("rank"), field)
 
 
 def _units(places: QuerySet[Any], field: str) -> Units:
@@ -242,13 +244,15 @@ def _units(places: QuerySet[Any], field: str) -> Units:
 
 
 def read_people(*, stage: Stage, units: Units, field: str, item_set: ItemSet | None = None) -> People:
-    """Every finished assignment of the stage on the units: one query for them, one for the versions of the form.
+    """Every finished assignment of the stage on the units: one query for them, three for forms and exclusions.
+
+    Checks that figures do not count, and answers to qualify, are none of the stage's work and are left out unread.
 
     item_set: of the units, so that a small set does not read a large stage. Answers are matched by revision: an answer
     to an earlier wording of an item is not an answer to this one.
     """
     specs = _specs(StageVersion.objects.filter(stage=stage), field)
-    finished = Assignment.objects.filter(stage=stage, state__in=["submitted", "skipped"])
+    finished = Assignment.objects.filter(stage=stage, state__in=["submitted", "skipped"], purpose__in=COUNTED_PURPOSES)
     if item_set is not None:
         finished = finished.filter(stage_item__revision__in=_revisions(item_set))
     rows = (
@@ -277,7 +281,7 @@ def read_people(*, stage: Stage, units: Units, field: str, item_set: ItemSet | N
             "newest__is_flagged",
         )
     )
-    excluded = _people_excluded(stage)
+    excluded, left_out = _people_excluded(stage), _answers_excluded(stage)
     found = [row for row in rows if row[0] in units.at]
     pseudonyms = sorted({row[2] for row in found})
     person_at = {pseudonym: person for person, pseudonym in enumerate(pseudonyms)}
@@ -295,7 +299,7 @@ def read_people(*, stage: Stage, units: Units, field: str, item_set: ItemSet | N
             standing = Standing.MADE_GOLD
         elif person in (author, units.wrote[unit]):
             standing = Standing.WROTE_ITEM
-        elif person in excluded:
+        elif person in excluded or pk in left_out:
             standing = Standing.EXCLUDED
         elif is_answer:
             standing = _standing_of_answer(counts=counts, slot=slot, round_=round_, value=value)
@@ -498,6 +502,12 @@ def _people_excluded(stage: Stage) -> frozenset[int]:
     """People of whom everything is excluded: counted() knows their answers, this their skips."""
     rows = stage.project.exclusions.standing().filter(person__isnull=False)
     return frozenset(rows.values_list("person_id", flat=True))
+
+
+def _answers_excluded(stage: Stage) -> frozenset[int]:
+    """Answers that a decision of their own leaves out; with or without a place, they are excluded and no surplus."""
+    rows = stage.project.exclusions.standing().filter(annotation__isnull=False)
+    return frozenset(rows.values_list("annotation_id", flat=True))
 
 
 def _specs(versions: Any, name: str) -> dict[int | None, tuple[FieldSpec | None, int]]:

@@ -14,7 +14,7 @@ from django.core.cache import cache
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Sum
 from django.db.models.functions import Coalesce
 
-from annotate.models import Assignment, Participation, Person, Resolution, Stage, StageItem
+from annotate.models import Assignment, FreedPlace, Participation, Person, Resolution, Stage, StageItem
 
 # How long the work page may show everyone's progress as it was: counting reads every item of the stage, an answer
 # must not.
@@ -87,13 +87,15 @@ class Progress:
 def stage_counts(stages: Iterable[Stage]) -> dict[int, StageCounts]:
     """The counts of each stage by its id, in three queries for any number of stages."""
     ids = [stage.pk for stage in stages]
+    # An answer that gave up its place to an exclusion did not come too late.
+    freed = FreedPlace.objects.filter(assignment=OuterRef("pk"), has_returned=None)
     no_majority = Resolution.objects.without_majority().filter(stage_item=OuterRef("pk"))
     assignments = (
         Assignment.objects.filter(stage__in=ids, purpose="")
         .exclude(stage_item__state__in=GONE)
         .values("stage")
         .annotate(
-            surplus=Count("pk", filter=Q(state=Assignment.State.SUBMITTED, slot__isnull=True)),
+            surplus=Count("pk", filter=Q(~Exists(freed), state=Assignment.State.SUBMITTED, slot__isnull=True)),
             skipped=Count("pk", filter=Q(state=Assignment.State.SKIPPED)),
         )
     )

@@ -1,43 +1,79 @@
-"""Leaving answers and items out of every figure, and taking that back: decisions with a reason, a date, an author."""
+"""Leaving answers and items out of every figure, and taking that back: decisions with a reason, a date, an author.
+
+"Exclude and collect again" also frees the places of the answers, so that others are asked. What was freed is kept: when
+the decision is lifted, an answer gets its place back where nobody has taken it.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
 
 from annotate import events
-from annotate.models import Annotation, Assignment, Exclusion, Item, Person, Project, StageItem
+from annotate.models import Annotation, Assignment, Exclusion, FreedPlace, Item, Person, Project, StageItem
+from annotate.querysets import COUNTED_PURPOSES
+from annotate.services import assigning
 
 
 @transaction.atomic
-def exclude_person(*, project: Project, person: Person, by: Person, reason: str, rule: str = "") -> Exclusion:
-    """Leave out everything the person answered and will answer in this project, until the decision is lifted."""
+def exclude_person(
+    *,
+    project: Project,
+    person: Person,
+    by: Person,
+    reason: str,
+    rule: str = "",
+    collects_again: bool = False,
+) -> Exclusion:
+    """Leave out everything the person answered and will answer in this project, until the decision is lifted.
+
+    collects_again: others are asked instead. A standing decision stays what it is: lift it to decide otherwise.
+    """
     # Twice the same decision would need lifting twice.
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     standing: Exclusion | None = Exclusion.objects.standing().filter(project=project, person=person).first()
     if standing:
         return standing
-    exclusion = Exclusion.objects.create(project=project, person=person, decided_by=by, reason=reason, rule=rule)
+    exclusion = Exclusion.objects.create(
+        project=project, person=person, decided_by=by, reason=reason, rule=rule, collects_again=collects_again
+    )
+    n_freed = _free_places(exclusion)
     events.record(
-        actor=by, verb="person.excluded", subject=exclusion, project_id=project.pk, person=person.pseudonym, rule=rule
+        actor=by,
+        verb="person.excluded",
+        subject=exclusion,
+        project_id=project.pk,
+        person=person.pseudonym,
+        rule=rule,
+        **({"n_freed": n_freed} if collects_again else {}),
     )
     _count_again(exclusion)
     return exclusion
 
 
 @transaction.atomic
-def exclude_annotation(*, annotation: Annotation, by: Person, reason: str, rule: str = "") -> Exclusion:
-    """Leave out one answer."""
+def exclude_annotation(
+    *, annotation: Annotation, by: Person, reason: str, rule: str = "", collects_again: bool = False
+) -> Exclusion:
+    """Leave out one answer. collects_again: somebody else is asked instead."""
     project = annotation.assignment.stage.project
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     standing: Exclusion | None = Exclusion.objects.standing().filter(annotation=annotation).first()
     if standing:
         return standing
     exclusion = Exclusion.objects.create(
-        project=project, annotation=annotation, decided_by=by, reason=reason, rule=rule
+        project=project,
+        annotation=annotation,
+        decided_by=by,
+        reason=reason,
+        rule=rule,
+        collects_again=collects_again,
     )
+    n_freed = _free_places(exclusion)
     events.record(
         actor=by,
         verb="annotation.excluded",
@@ -45,6 +81,7 @@ def exclude_annotation(*, annotation: Annotation, by: Person, reason: str, rule:
         project_id=project.pk,
         annotation=annotation.pk,
         rule=rule,
+        **({"n_freed": n_freed} if collects_again else {}),
     )
     _count_again(exclusion)
     return exclusion
@@ -72,14 +109,99 @@ def exclude_item(*, item: Item, by: Person, reason: str, rule: str, decided_in: 
 
 @transaction.atomic
 def lift_exclusion(*, exclusion: Exclusion, by: Person) -> Exclusion:
-    """Let the answers, or the item, count again; the decision stays on record with both dates."""
+    """Let the answers, or the item, count again; the decision stays on record with both dates.
+
+    An answer whose place was freed gets it back if nobody has taken it; else it is surplus from now on, and its
+    `freed_places` row says so.
+    """
     exclusion = Exclusion.objects.select_for_update().get(pk=exclusion.pk)
     if exclusion.lifted_at is None:
         exclusion.lifted_at, exclusion.lifted_by = timezone.now(), by
         exclusion.save(update_fields=["lifted_at", "lifted_by"])
-        events.record(actor=by, verb="exclusion.lifted", subject=exclusion, project_id=exclusion.project_id)
+        n_returned, n_taken = _take_back_places(exclusion)
+        events.record(
+            actor=by,
+            verb="exclusion.lifted",
+            subject=exclusion,
+            project_id=exclusion.project_id,
+            **({"n_returned": n_returned, "n_taken": n_taken} if exclusion.collects_again else {}),
+        )
         _count_again(exclusion)
     return exclusion
+
+
+def free_late_places(places: Sequence[StageItem]) -> None:
+    """Free the places of answers that came after their author was excluded and collected again.
+
+    A step of counting votes: the caller holds the locks of the places. An answer that is being changed at this moment
+    is left for the next time, which that change brings about.
+    """
+    standing = Exclusion.objects.standing().filter(collects_again=True, person__isnull=False)
+    project_ids = {place.stage.project_id for place in places}
+    for exclusion in standing.filter(project__in=project_ids):
+        late = _answers_of(exclusion).filter(stage_item__in=places, slot__isnull=False)
+        rows = list(late.select_for_update(skip_locked=True, of=("self",)).order_by("pk"))
+        _free(exclusion, rows)
+
+
+def _free_places(exclusion: Exclusion) -> int:
+    """Have the answers give up their places; how many did."""
+    if not exclusion.collects_again:
+        return 0
+    # The assignment and then its place, as whoever changes an answer does.
+    holding = _answers_of(exclusion).filter(slot__isnull=False)
+    rows = list(holding.select_for_update(of=("self",)).order_by("pk"))
+    StageItem.objects.filter(pk__in=[row.stage_item_id for row in rows]).lock_in_claim_order()
+    _free(exclusion, rows)
+    return len(rows)
+
+
+def _free(exclusion: Exclusion, rows: Sequence[Assignment]) -> None:
+    FreedPlace.objects.bulk_create(FreedPlace(exclusion=exclusion, assignment=row) for row in rows)
+    Assignment.objects.filter(pk__in=[row.pk for row in rows]).update(slot=None)
+    # One person answers a place once, so each place gets one back.
+    StageItem.objects.filter(pk__in=[row.stage_item_id for row in rows]).update(done=F("done") - 1, due_at=Now())
+
+
+def _take_back_places(exclusion: Exclusion) -> tuple[int, int]:
+    """(answers that have their place again, answers whose place was taken)."""
+    freed = list(exclusion.freed_places.filter(has_returned=None).select_related("assignment").order_by("assignment"))
+    if not freed:
+        return 0, 0
+    ids = [row.assignment_id for row in freed]
+    list(Assignment.objects.filter(pk__in=ids).select_for_update().order_by("pk").values_list("pk"))
+    places = StageItem.objects.filter(assignments__in=ids)
+    StageItem.objects.filter(pk__in=places.values("pk")).lock_in_claim_order()
+    others = Exclusion.objects.standing().filter(collects_again=True).exclude(pk=exclusion.pk)
+    n_returned = n_taken = 0
+    for row in freed:
+        assignment = row.assignment
+        another = others.filter(
+            Q(annotation__assignment=assignment) | Q(person=assignment.person_id, project=exclusion.project_id)
+        ).first()
+        if another is not None:
+            # Its place stays free for as long as any such decision stands.
+            FreedPlace.objects.get_or_create(exclusion=another, assignment=assignment)
+            row.delete()
+            continue
+        place = StageItem.objects.filter(pk=assignment.stage_item_id, active__lt=F("wanted") - F("done"))
+        row.has_returned = bool(place.update(done=F("done") + 1, due_at=Now()))
+        row.save(update_fields=["has_returned"])
+        if row.has_returned:
+            assigning.hold_slot(assignment=assignment)
+            n_returned += 1
+        else:
+            n_taken += 1
+    return n_returned, n_taken
+
+
+def _answers_of(exclusion: Exclusion) -> QuerySet[Assignment]:
+    """The answers that it leaves out of figures."""
+    answers = Assignment.objects.filter(state=Assignment.State.SUBMITTED, purpose__in=COUNTED_PURPOSES)
+    if exclusion.annotation_id:
+        of_it = Annotation.objects.filter(pk=exclusion.annotation_id, assignment=OuterRef("pk"))
+        return answers.filter(Exists(of_it.filter(is_current=True)))
+    return answers.filter(person=exclusion.person_id, stage__project=exclusion.project_id)
 
 
 def _count_again(exclusion: Exclusion) -> None:

@@ -15,7 +15,7 @@ from annotate.answers import KEY_VERSION, FieldSpec, answer_keys, fields_from_js
 from annotate.models import Annotation, CheckResult, Resolution, Stage, StageItem, StageVersion
 from annotate.querysets import COUNTED_PURPOSES
 from annotate.resolution import resolve
-from annotate.services import checks, qualifying
+from annotate.services import checks, excluding, qualifying
 from annotate.services.passing_on import Counted, pass_on
 
 # Small, because whoever answers one of these items waits while they are counted.
@@ -51,14 +51,16 @@ def _resolve_batch(size: int) -> int:
     # Under the lock of the stage items: an answer that arrives meanwhile marks its item due when the lock is gone, so
     # no vote is missed and no older count is written over a newer one. A second worker takes other items.
     due = StageItem.objects.due().filter(due_at__lte=Now()).order_by("due_at", "pk")
-    items = list(due.select_related("revision__item").select_for_update(skip_locked=True, of=("self",))[:size])
+    items = list(due.select_related("revision__item", "stage").select_for_update(skip_locked=True, of=("self",))[:size])
     if not items:
         return 0
     if apart := [item for item in items if item.purpose]:
         checks.score(apart)
         qualifying.end_attempts([item for item in apart if item.purpose == StageItem.Purpose.QUALIFICATION])
         StageItem.objects.filter(pk__in=[item.pk for item in apart]).update(due_at=None)
-    count_votes([item for item in items if item.purpose in COUNTED_PURPOSES])
+    voted = [item for item in items if item.purpose in COUNTED_PURPOSES]
+    excluding.free_late_places(voted)
+    count_votes(voted)
     return len(items)
 
 

@@ -222,7 +222,7 @@ def test_reading_takes_the_same_number_of_queries_for_any_number_of_items(n_item
     stage = Stage.objects.select_related("project").get(pk=stage.pk)
     with django_assert_num_queries(2):  # items, gold labels
         units = read_units(item_set=item_set, field="label")
-    with django_assert_num_queries(3):  # versions of the form, answers, people excluded
+    with django_assert_num_queries(4):  # versions of the form, answers, people and answers excluded
         people = read_people(stage=stage, item_set=item_set, units=units, field="label")
     with django_assert_num_queries(2):  # forms, predictions
         models = read_models(runs=[run], item_set=item_set, units=units, field="label")

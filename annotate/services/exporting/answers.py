@@ -10,6 +10,7 @@ from django.db.models import Count, Q
 from annotate.answers import FieldSpec, answer_keys, fields_from_json
 from annotate.csv_text import utc
 from annotate.models import Assignment, Exclusion, Project, StageVersion
+from annotate.querysets import COUNTED_PURPOSES
 from annotate.services.exporting.reading import server_side_cursor
 
 # Rows in memory at a time; an answer may be a long text.
@@ -31,6 +32,7 @@ COLUMNS = (
     "sample",
     "imported",
     "round",
+    "purpose",
     "revision",
     "status",
     "exclusion_reason",
@@ -40,6 +42,10 @@ COLUMNS = (
     "flag_note",
     "active_seconds",
     "wall_seconds",
+    "pastes",
+    "pasted_characters",
+    "times_away",
+    "away_seconds",
     "leased_at",
     "answered_at",
 )
@@ -60,12 +66,15 @@ def answer_rows(*, project: Project) -> Iterator[list[object]]:
     `status` is one of
     counted     the newest revision, holding a place, not excluded: what figures are made of
     surplus     given when every place was taken
+    check       an answer to a check that figures do not count
+    qualification  an answer given to qualify for the stage
     excluded    left out by a decision that stands; exclusion_reason says why
     superseded  a newer revision of the same answer exists
     skipped     no answer: passed over, with skip_reason
     expired     no answer: the lease ran out
     withdrawn   no answer: the offer was taken back
     `key.<field>` is the canonical key of a field that decides: equal keys are equal answers.
+    `pastes`, `times_away` and what belongs to them are counts of what the page saw, null where it saw nothing.
     `imported`: answered or skipped elsewhere; leased_at and the seconds of activity are then not known, answered_at and
     wall_seconds only as far as the imported file had them.
     """
@@ -106,6 +115,7 @@ def answer_rows(*, project: Project) -> Iterator[list[object]]:
             "is_imported",
             "finished_at",
             "round",
+            "purpose",
             "annotations__number",
             "skip_reason",
             "skip_note",
@@ -113,6 +123,10 @@ def answer_rows(*, project: Project) -> Iterator[list[object]]:
             "annotations__flag_note",
             "annotations__active_seconds",
             "annotations__wall_seconds",
+            "annotations__n_pastes",
+            "annotations__pasted_characters",
+            "annotations__n_away",
+            "annotations__away_seconds",
             "leased_at",
             "annotations__created_at",
             "stage_item__revision__item_id",
@@ -123,8 +137,9 @@ def answer_rows(*, project: Project) -> Iterator[list[object]]:
     with server_side_cursor():
         for (
             pk, answer, is_current, version_id, state, slot, person_id, stage, form, guidelines, item, item_revision,
-            content_hash, root, pseudonym, is_sample, is_imported, finished_at, round_, revision, skip_reason,
-            skip_note, is_flagged, flag_note, active, wall, leased_at, answered_at, item_id,
+            content_hash, root, pseudonym, is_sample, is_imported, finished_at, round_, purpose, revision, skip_reason,
+            skip_note, is_flagged, flag_note, active, wall, pastes, pasted, away, away_seconds, leased_at, answered_at,
+            item_id,
         ) in rows.iterator(chunk_size=BATCH):  # fmt: skip
             reason = by_annotation.get(pk) or by_person.get(person_id) or by_item.get(item_id) or ""
             if pk is None:
@@ -135,6 +150,8 @@ def answer_rows(*, project: Project) -> Iterator[list[object]]:
                     status = "superseded"
                 elif reason:
                     status = "excluded"
+                elif purpose not in COUNTED_PURPOSES:
+                    status = purpose
                 else:
                     status = "surplus" if slot is None else "counted"
             if is_imported:
@@ -142,8 +159,9 @@ def answer_rows(*, project: Project) -> Iterator[list[object]]:
                 leased_at, answered_at = None, answered_at if finished_at else None
             yield [
                 slug, stage, form, guidelines, item, item_revision, content_hash, root or item, pseudonym,
-                is_sample or is_sample_project, is_imported, round_, revision, status, reason, skip_reason, skip_note,
-                is_flagged, flag_note, active, wall, utc(leased_at), utc(answered_at),
+                is_sample or is_sample_project, is_imported, round_, purpose, revision, status, reason, skip_reason,
+                skip_note, is_flagged, flag_note, active, wall, pastes, pasted, away, away_seconds, utc(leased_at),
+                utc(answered_at),
                 *(answer.get(name) for name in names), *(keys.get(name) for name in deciding),
             ]  # fmt: skip
 
