@@ -15,7 +15,13 @@ PACKAGES = ("config", "annotate", "evaluation", "tests", "benchmarks")
 PURE = (
     *("annotate.answers", "annotate.sources", "annotate.resolution", "annotate.allocation", "annotate.sampling"),
     *("annotate.auditing", "annotate.debiasing", "annotate.hints", "annotate.reaching", "annotate.rewriting"),
-    *("annotate.stage_options",),
+    *(
+        "annotate.stage_options",
+        "annotate.checking",
+        "annotate.contribution",
+        "annotate.proportions",
+        "annotate.signals",
+    ),
     *("annotate.addresses", "annotate.codes", "annotate.csv_text", "annotate.languages", "annotate.shown"),
     *("evaluation.stats", "evaluation.scorers", "evaluation.prompts", "evaluation.parsing", "evaluation.clients"),
     *("evaluation.storable", "evaluation.reports.comparison", "evaluation.reports.figures"),

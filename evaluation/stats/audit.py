@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.stats.intervals import wilson, wilson_bounds
+from annotate.proportions import wilson_bounds
+from evaluation.stats.intervals import wilson
 from evaluation.stats.results import NO_TRIALS, Estimate, Interval
 
 

@@ -68,16 +68,6 @@ def wilson(k: int, n: int, level: float = 0.95) -> Interval | None:
     return Interval(lower, upper, level=level, method="wilson")
 
 
-def wilson_bounds(share: float, n: float, level: float) -> tuple[float, float]:
-    """Wilson's bounds for a share of n independent trials, where n need not be whole: an effective number of them."""
-    from statistics import NormalDist
-
-    z = NormalDist().inv_cdf((1 + level) / 2)
-    centre = (share + z**2 / (2 * n)) / (1 + z**2 / n)
-    half = z * ((share * (1 - share) + z**2 / (4 * n)) / n) ** 0.5 / (1 + z**2 / n)
-    return max(0.0, centre - half), min(1.0, centre + half)
-
-
 def root_codes(roots: npt.ArrayLike | None, n_units: int) -> Ints | None:
     """Roots as 0, 1, 2 ... in order of first appearance; None if every unit is its own root.
 
