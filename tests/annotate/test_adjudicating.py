@@ -16,6 +16,7 @@ from annotate.models import Annotation, Assignment, Decision, Event, Exclusion, 
 from annotate.services import adjudicating, assigning, resolving
 from annotate.services.adjudicating import Ruling
 from annotate.services.excluding import exclude_person
+from annotate.services.exporting import answer_rows
 from annotate.services.gold_proposals import accept_proposal, answer_hash
 from annotate.services.submitting import revise_annotation, submit_annotation
 from annotate.services.votes import votes_about
@@ -188,6 +189,27 @@ def test_no_other_way_leads_past_the_votes(dispute):
     decide(dispute, card=card_of(dispute, "7"))
     with pytest.raises(AnswerBelongsElsewhere):
         revise_annotation(assignment=dispute.held, **form)
+
+
+def exported(dispute) -> list[dict]:
+    head, *rows = answer_rows(project=dispute.project)
+    return [dict(zip(head, row, strict=True)) for row in rows]
+
+
+def test_an_export_leads_from_the_decision_to_the_vote_it_was_taken_from(dispute):
+    seen = votes(dispute).seen
+    decide(dispute, card=card_of(dispute, "7"))
+    decide(dispute, "bad", reason="Two 2015s.", revises=True, key="two")
+    rows = exported(dispute)
+    by_id = {row["answer_id"]: row for row in rows}
+    assert len(by_id) == len(rows)
+    first, second = [row for row in rows if row["decision"]]
+    source = by_id[first["decision_from"]]
+    assert (source["stage"], source["answer.answer"], source["key.answer"]) == (dispute.stage.slug, "7", "number:7")
+    assert (first["decision"], first["decision_reason"], first["votes_hash"]) == ("taken", "7th less 1st.", seen)
+    assert (first["decision_votes"], first["decision_alike"], first["decision_gold"]) == (5, 1, False)
+    assert (second["decision"], second["decision_from"], second["status"]) == ("bad", None, "excluded")
+    assert {row["decision"] for row in rows if row["stage"] == dispute.stage.slug} == {None}
 
 
 class TestBadItems:

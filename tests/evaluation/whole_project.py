@@ -6,12 +6,23 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotate import events
-from annotate.models import Assignment, Candidate, Gold, GuidelineVersion, ItemRevision, Project, StageVersion
+from annotate.models import (
+    Assignment,
+    Candidate,
+    Decision,
+    Gold,
+    GoldRefusal,
+    GuidelineVersion,
+    ItemRevision,
+    Project,
+    StageVersion,
+)
 from annotate.services import resolving, sampling
 from annotate.services.excluding import exclude_annotation, exclude_person, lift_exclusion
 from tests.evaluation.studies import Study, make_study
 from tests.factories import (
     SHORT_ANSWER,
+    YES_NO,
     content_hash,
     make_annotation,
     make_assignment,
@@ -34,6 +45,7 @@ def make_whole_project() -> Study:
     project.refresh_from_db()
     first, second, third = study.people
     _second_stage(project, study)
+    _decided(project, study)
     # Versions of what was written before.
     item = study.items[0]
     item.revisions.update(is_current=False)
@@ -84,6 +96,29 @@ def _second_stage(project: Project, study: Study) -> None:
     make_annotation(item, study.people[0], {"answer": ODD, "why": None})
     make_annotation(
         make_stage_item(stage, study.items[2]), make_member(project), {"answer": "two", "why": "x" * 40_000}
+    )
+
+
+def _decided(project: Project, study: Study) -> None:
+    """A dispute and its decision, an accepted label and a refused one."""
+    judges = make_stage(project, kind="adjudicate", position=2, form=YES_NO, title="Judge", roles=["annotator"])
+    stage = make_stage(project, position=3, title="Disputed", overlap=2, adjudicated_in=judges)
+    place = make_stage_item(stage, study.items[3])
+    votes = [
+        make_annotation(place, person, {"label": label})
+        for person, label in zip(study.people[:2], ("yes", "no"), strict=True)
+    ]
+    judged = make_stage_item(judges, study.items[3], source=place)
+    annotation = make_annotation(judged, study.people[2], {"label": "no"})
+    Decision.objects.create(
+        annotation=annotation, kind="taken", taken_from=votes[1], reason=ODD, votes_hash="0" * 32, n_votes=2, n_alike=1
+    )
+    Gold.objects.create(
+        item=study.items[3], field="label", version=2, answers=["no"], origin="adjudicator", is_current=False,
+        made_by=study.people[2], accepted_by=study.admin,
+    )  # fmt: skip
+    GoldRefusal.objects.create(
+        item=study.items[3], field="label", answer="no", answer_hash="0" * 64, reason=ODD, refused_by=study.admin
     )
 
 

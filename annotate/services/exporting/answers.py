@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
@@ -9,7 +11,7 @@ from django.db.models import Count, Q
 
 from annotate.answers import FieldSpec, answer_keys, fields_from_json
 from annotate.csv_text import utc
-from annotate.models import Assignment, Exclusion, Project, StageVersion
+from annotate.models import Assignment, Decision, Exclusion, Project, StageVersion
 from annotate.querysets import COUNTED_PURPOSES
 from annotate.services.exporting.reading import server_side_cursor
 
@@ -48,7 +50,16 @@ COLUMNS = (
     "away_seconds",
     "leased_at",
     "answered_at",
+    "answer_id",
+    "decision",
+    "decision_from",
+    "decision_reason",
+    "decision_votes",
+    "decision_alike",
+    "decision_gold",
+    "votes_hash",
 )
+NO_DECISION = (None,) * 7
 
 # Offers that ended without an answer have a row, too; what is in somebody's hands has not ended.
 ENDED = (Assignment.State.SKIPPED, Assignment.State.EXPIRED, Assignment.State.WITHDRAWN)
@@ -77,6 +88,9 @@ def answer_rows(*, project: Project) -> Iterator[list[object]]:
     `pastes`, `times_away` and what belongs to them are counts of what the page saw, null where it saw nothing.
     `imported`: answered or skipped elsewhere; leased_at and the seconds of activity are then not known, answered_at and
     wall_seconds only as far as the imported file had them.
+    `answer_id` names the revision of the answer, in this file and in one of a restored project alike. `decision`: how
+    an adjudicator came to it; decision_from is the answer_id of the vote that was taken or edited, votes_hash stands
+    for the votes that were seen.
     """
     versions = {
         version.pk: fields_from_json(version.fields)
@@ -132,6 +146,7 @@ def answer_rows(*, project: Project) -> Iterator[list[object]]:
             "stage_item__revision__item_id",
         )
     )
+    decisions = _decisions(project)
     keys_of = key_reader()
     slug, is_sample_project = project.slug, project.is_sample
     with server_side_cursor():
@@ -162,8 +177,28 @@ def answer_rows(*, project: Project) -> Iterator[list[object]]:
                 is_sample or is_sample_project, is_imported, round_, purpose, revision, status, reason, skip_reason,
                 skip_note, is_flagged, flag_note, active, wall, pastes, pasted, away, away_seconds, utc(leased_at),
                 utc(answered_at),
+                None if pk is None else answer_id(stage, item, pseudonym, revision), *decisions.get(pk, NO_DECISION),
                 *(answer.get(name) for name in names), *(keys.get(name) for name in deciding),
             ]  # fmt: skip
+
+
+def answer_id(stage: str, item: str, person: str, revision: int) -> str:
+    """A short name for one revision of an answer, made of what the rows have anyhow: no key of a table, no token."""
+    return hashlib.sha256(json.dumps([stage, item, person, revision]).encode()).hexdigest()[:16]
+
+
+def _decisions(project: Project) -> dict[int | None, tuple[object, ...]]:
+    """By annotation, the columns of a decision. An adjudicator decides about a small part of what people answer."""
+    rows = Decision.objects.filter(annotation__assignment__stage__project=project).values_list(
+        "annotation_id", "kind", "reason", "n_votes", "n_alike", "is_gold", "votes_hash", "taken_from_id",
+        "taken_from__assignment__stage__slug", "taken_from__assignment__stage_item__revision__item__external_id",
+        "taken_from__assignment__person__pseudonym", "taken_from__number",
+    )  # fmt: skip
+    found: dict[int | None, tuple[object, ...]] = {}
+    for pk, kind, reason, n_votes, n_alike, is_gold, votes_hash, source_id, *source in rows:
+        source_name = answer_id(*source) if source_id else None
+        found[pk] = (kind, source_name, reason, n_votes, n_alike, is_gold, votes_hash)
+    return found
 
 
 def key_reader() -> Callable[[Sequence[FieldSpec], Mapping[str, object]], dict[str, str]]:

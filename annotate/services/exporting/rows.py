@@ -42,7 +42,7 @@ def item_rows(*, project: Project) -> Iterator[list[object]]:
     """Every revision of every item, in order of arrival.
 
     gold.<field> lists the acceptable answers that count now; gold_versions has every version of every label set, with
-    its origin. content.<key> is what people and models are shown, as imported.
+    its origin, whose word it is and who accepted it. content.<key> is what people and models are shown, as imported.
     """
     revisions = ItemRevision.objects.filter(item__project=project).order_by("item_id", "number")
     with server_side_cursor():
@@ -99,11 +99,13 @@ def _by_key(content: Sequence[Sequence[Any]]) -> dict[str, Any]:
 def _labels_of(items: Sequence[int]) -> dict[int, list[dict[str, Any]]]:
     labels: dict[int, list[dict[str, Any]]] = defaultdict(list)
     golds = Gold.objects.filter(item__in=items).order_by("item", "field", "label_set", "version")
-    for item, made_at, *values in golds.values_list(
-        "item_id", "created_at", "field", "label_set", "version", "answers", "origin", "is_current"
-    ):
+    for item, made_at, made_by, accepted_by, *values in golds.values_list(
+        "item_id", "created_at", "made_by__pseudonym", "accepted_by__pseudonym",
+        "field", "label_set", "version", "answers", "origin", "is_current",
+    ):  # fmt: skip
         names = ("field", "label_set", "version", "answers", "origin", "is_current")
-        labels[item].append(dict(zip(names, values, strict=True)) | {"created_at": utc(made_at)})
+        who = {"made_by": made_by, "accepted_by": accepted_by}
+        labels[item].append(dict(zip(names, values, strict=True)) | who | {"created_at": utc(made_at)})
     return labels
 
 
