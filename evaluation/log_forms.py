@@ -73,7 +73,7 @@ class LogUploadForm(LogDraftForm):
         label="Log",
         widget=forms.FileInput(attrs={"class": ""}),
         help_text="JSONL, JSON, CSV or TSV with our columns; samples of lm-evaluation-harness; a log of inspect_ai in "
-        "JSON.",
+        "JSON; scenario_state.json of HELM; output of OpenAI's batch API.",
     )
     item_set = forms.ModelChoiceField(ItemSet.objects.none(), label="Items", empty_label=None)
     field_order = ("file", "item_set", "stage")

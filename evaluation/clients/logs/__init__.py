@@ -1,7 +1,7 @@
 """Logs of predictions that other programs wrote: pure readers, one file a format, and whose answers they hold.
 
 records.py   what a reader yields
-ours.py lm_eval.py inspect_ai.py   one format each
+ours.py lm_eval.py inspect_ai.py helm.py openai_batch.py   one format each
 reading.py   which format a file has, and its records
 matching.py  which item of a set a record is about
 """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from annotate.sources.decoding import BinaryFile
@@ -10,15 +10,30 @@ from annotate.sources.detect import detect, is_zip
 from annotate.sources.errors import SourceError
 from annotate.sources.json_window import JsonWindow
 from annotate.sources.records import Limits
-from evaluation.clients.logs import inspect_ai, lm_eval, ours
+from evaluation.clients.logs import helm, inspect_ai, lm_eval, openai_batch, ours
 from evaluation.clients.logs.records import LOG_LIMITS, LogReader, LogRecord, LogSource, Notes
 
 FORMATS = {
     "goldpanel": "Goldpanel's own columns",
     "lm_eval": "lm-evaluation-harness samples",
     "inspect_ai": "inspect_ai log",
+    "helm": "HELM run",
+    "openai_batch": "OpenAI batch output",
 }
-READERS: dict[str, LogReader] = {"goldpanel": ours.read, "lm_eval": lm_eval.read, "inspect_ai": inspect_ai.read}
+READERS: dict[str, LogReader] = {
+    "goldpanel": ours.read,
+    "lm_eval": lm_eval.read,
+    "inspect_ai": inspect_ai.read,
+    "helm": helm.read,
+    "openai_batch": openai_batch.read,
+}
+# Keys that together only this program writes: into each record, or into the one object that the file is.
+_OF_RECORDS = (
+    ("lm_eval", {"resps"}),
+    ("openai_batch", {"custom_id", "response"}),
+    ("helm", {"instance_id", "train_trial_index"}),
+)
+_OF_FILES = (("inspect_ai", {"eval", "status"}), ("helm", {helm.STATES}))
 # The first record tells; more keys than these are looked at in no record.
 _MAX_KEYS = 200
 
@@ -39,11 +54,14 @@ def detect_log(file: BinaryFile, name: str, limits: Limits = LOG_LIMITS) -> LogS
     if is_list:
         window.take("[")
     keys = _keys(window)
-    if "eval" in keys and not is_list and keys & {"samples", "status", "plan"}:
+    if not is_list and (format_ := _written_by(keys, _OF_FILES)):
+        return LogSource(format_, replace(detected, format="json"))
+    if not is_list and "eval" in keys and keys & {"samples", "plan"}:
         return LogSource("inspect_ai", replace(detected, format="json"))
+    format_ = _written_by(keys, _OF_RECORDS)
     # One object alone is a file of one line, whatever its name says.
-    as_lines = detected if is_list or not keys & {"resps", *ours.KNOWN} else replace(detected, format="jsonl")
-    return LogSource("lm_eval" if "resps" in keys else "goldpanel", as_lines)
+    is_line = not is_list and bool(format_ or keys & ours.KNOWN)
+    return LogSource(format_ or "goldpanel", replace(detected, format="jsonl") if is_line else detected)
 
 
 def read_log(file: BinaryFile, source: LogSource, notes: Notes, limits: Limits = LOG_LIMITS) -> Iterator[LogRecord]:
@@ -58,7 +76,11 @@ def _keys(window: JsonWindow) -> set[str]:
         return found
     for key, _ in window.members():
         found.add(key)
-        if len(found) == _MAX_KEYS or found >= {"eval", "status"} or "resps" in found:
+        if len(found) == _MAX_KEYS or _written_by(found, _OF_FILES + _OF_RECORDS):
             break
         window.value(row=None)
     return found
+
+
+def _written_by(keys: set[str], signs: Iterable[tuple[str, set[str]]]) -> str:
+    return next((format_ for format_, sign in signs if sign <= keys), "")
