@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Hashable, Sequence
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
 from typing import TypeVar
 
 Stratum = TypeVar("Stratum", bound=Hashable)
@@ -49,3 +50,25 @@ def draw_stratified(keys: Sequence[str], strata: Sequence[Stratum], k: int, *, s
 def shuffled(keys: Sequence[str], *, seed: int) -> list[int]:
     """All positions in an order that the seed and the keys decide, apart from what the same seed draws."""
     return sorted(range(len(keys)), key=lambda place: hashlib.sha256(f"{seed}:order:{keys[place]}".encode()).digest())
+
+
+def draw_in_proportion(keys: Sequence[str], strata: Mapping[str, str], n: int, *, seed: int) -> list[int]:
+    """Positions of n keys, each stratum with its share of them, drawn within it as by `draw_simple`; ascending.
+
+    strata: the stratum of each key. A share that is not whole is rounded by largest remainder, the larger stratum first
+    and then by name; a small stratum may get none. Raises ValueError as `draw_simple`.
+    """
+    if not 1 <= n <= len(keys):
+        raise ValueError(f"cannot draw {n} of {len(keys)}")
+    sizes = Counter(strata[key] for key in keys)
+    shares = {stratum: n * size / len(keys) for stratum, size in sizes.items()}
+    wanted = {stratum: int(share) for stratum, share in shares.items()}
+    by_remainder = sorted(sizes, key=lambda one: (wanted[one] - shares[one], -sizes[one], one))
+    for stratum in by_remainder[: n - sum(wanted.values())]:
+        wanted[stratum] += 1
+    drawn = []
+    for stratum, size in wanted.items():
+        places = [place for place, key in enumerate(keys) if strata[key] == stratum]
+        if size:
+            drawn += [places[one] for one in draw_simple([keys[place] for place in places], size, seed=seed)]
+    return sorted(drawn)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotate.answers import RESERVED_NAMES
+from annotate.judging import BOTH_BAD, FIRST, RIGHT, SECOND, TIE, UNSURE, WRONG
 
 # Fields of a review that are about the decision; every other corrects a text of the item or its gold label.
 REVIEW_PARTS = ("decision", "code", "note")
@@ -43,11 +44,21 @@ DROP_CODES = (
 
 
 @dataclass(frozen=True)
+class Variant:
+    """Another first form of a kind, for the one who makes a stage: its name in addresses, its caption, its fields."""
+
+    name: str
+    caption: str
+    fields: tuple[Field, ...]
+
+
+@dataclass(frozen=True)
 class StageKind:
     """caption: for the one who makes a stage. roles, overlap, order, fields: what a new stage begins with.
 
     is_offered: whether the page of a new stage offers it. is_drawn: its items come from a draw of its own, and from
     nowhere else.
+    variants: the first forms to choose from, where there are several; the first has `fields`.
     """
 
     caption: str
@@ -58,7 +69,29 @@ class StageKind:
     order: str = "seeded"
     is_offered: bool = True
     is_drawn: bool = False
+    variants: tuple[Variant, ...] = ()
 
+
+_RIGHT_OR_WRONG = (
+    _field(
+        "judgement",
+        "choice",
+        "Is the answer right?",
+        options=_options((RIGHT, "Right"), (WRONG, "Wrong"), (UNSURE, "Unsure")),
+    ),
+    _WHY,
+)
+_BETTER_OF_TWO = (
+    _field(
+        "judgement",
+        "choice",
+        "Which answer is better?",
+        options=_options(
+            (FIRST, "The first"), (SECOND, "The second"), (TIE, "Equally good"), (BOTH_BAD, "Both are bad")
+        ),
+    ),
+    _WHY,
+)
 
 KINDS: dict[str, StageKind] = {
     "label": StageKind(
@@ -129,18 +162,14 @@ KINDS: dict[str, StageKind] = {
     ),
     "judge": StageKind(
         "Judge: is the model's answer right?",
-        "People mark model outputs, blind to which model wrote them.",
-        (
-            _field(
-                "judgement",
-                "choice",
-                "Is the answer right?",
-                options=_options(("right", "Right"), ("wrong", "Wrong"), ("unsure", "Unsure")),
-            ),
-            _WHY,
-        ),
+        "People judge what models answered, blind to which model wrote it: right or wrong, or the better of two.",
+        _RIGHT_OR_WRONG,
         overlap=1,
-        is_offered=False,
+        is_drawn=True,
+        variants=(
+            Variant("verdict", "Right or wrong", _RIGHT_OR_WRONG),
+            Variant("better", "The better of two", _BETTER_OF_TWO),
+        ),
     ),
 }
 
@@ -155,6 +184,14 @@ ABOUT: dict[str, tuple[str, ...]] = {
 def fields_about(kind: str, asked: list[Field] | tuple[Field, ...], wording: str = "question") -> list[Field]:
     """The first form of a stage of that kind about a stage with these fields. wording: see `review_fields`."""
     return adjudication_fields(asked) if kind == "adjudicate" else review_fields(asked, wording)
+
+
+def first_fields(kind: str, variant: str) -> list[Field]:
+    """What a new stage of the kind asks to begin with; an unknown variant is the first."""
+    described = KINDS[kind]
+    return [dict(field) for one in described.variants if one.name == variant for field in one.fields] or list(
+        described.fields
+    )
 
 
 def adjudication_fields(asked: list[Field] | tuple[Field, ...]) -> list[Field]:

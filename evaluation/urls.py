@@ -6,6 +6,7 @@ from evaluation.views import (
     agreement,
     cross_checks,
     endpoints,
+    judging,
     log_importing,
     metrics,
     needs,
@@ -64,4 +65,9 @@ urlpatterns: list[URLPattern] = [
         cross_checks.cross_check_matrix,
         name="cross-check-matrix",
     ),
+    # What people judge of models' answers
+    path("p/<slug:slug>/stages/<slug:stage_slug>/judge/draw/", judging.judge_draw, name="judge-draw"),
+    path("p/<slug:slug>/stages/<slug:stage_slug>/judge/", judging.judge_results, name="judge-results"),
+    path("p/<slug:slug>/stages/<slug:stage_slug>/judge/judged.csv", judging.judge_matrix, name="judge-matrix"),
+    path("p/<slug:slug>/stages/<slug:stage_slug>/judge/judged.json", judging.judge_figures, name="judge-figures"),
 ]

@@ -22,7 +22,9 @@ from django.utils import timezone
 from annotate.models import Exclusion, Export, Feed, Person, Restoration, StoredFile
 from annotate.services import people, tokens
 from annotate.services.importing import draft_import
+from annotate.stage_kinds import first_fields
 from evaluation.models import Report, Trial
+from evaluation.services import judging
 from evaluation.services.log_importing import draft_log_import
 from tests.api_client import EVERY_SCOPE, ApiClient
 from tests.factories import (
@@ -66,6 +68,7 @@ class Door:
 
 SLUG = {"slug": "project.slug"}
 STAGE = SLUG | {"stage_slug": "stage.slug"}
+JUDGES = SLUG | {"stage_slug": "judges.slug"}
 RUN = SLUG | {"run_id": "run.pk"}
 JOB = SLUG | {"job_id": "import_job.pk"}
 ITEM = SLUG | {"item_id": "stage_item.revision.item_id"}
@@ -120,6 +123,10 @@ DOORS: dict[str, Door] = {
     "stage-cross-check": Door(None, ADMINS, STAGE),
     "cross-check-agreement": Door(READERS, None, STAGE),
     "cross-check-matrix": Door(READERS, None, STAGE),
+    "judge-draw": Door(ADMINS, ADMINS, JUDGES),
+    "judge-results": Door(READERS, None, JUDGES),
+    "judge-matrix": Door(READERS, None, JUDGES),
+    "judge-figures": Door(READERS, None, JUDGES),
     "import": Door(ADMINS, ADMINS, SLUG),
     "import-job": Door(ADMINS, None, JOB),
     "import-mapping": Door(None, ADMINS, JOB),
@@ -213,6 +220,8 @@ API_DOORS: dict[str, ApiDoor] = {
     "api-stage-options": ApiDoor({"post": ("run", ADMINS)}, STAGE),
     "api-stage-cross-check": ApiDoor({"post": ("run", ADMINS)}, STAGE),
     "api-cross-check-agreement": ApiDoor({"get": ("read", READERS)}, STAGE),
+    "api-judge": ApiDoor({"get": ("read", READERS)}, JUDGES),
+    "api-judge-draw": ApiDoor({"post": ("run", ADMINS)}, JUDGES),
     "api-feeds": ApiDoor({"get": ("read", READERS), "post": ("run", ADMINS)}, SLUG),
     "api-feed": ApiDoor({"delete": ("run", ADMINS)}, SLUG | {"feed_id": "feed.pk"}),
     "api-resolutions": ApiDoor({"get": ("read", READERS)}, STAGE),
@@ -260,6 +269,8 @@ def make_world() -> SimpleNamespace:
     run = make_run(stage, item_set, state="done", frozen_at=timezone.now(), endpoint=make_endpoint(project))
     for item in items:
         make_prediction(run, item, {"label": "no"})
+    judges = make_stage(project, kind="judge", form=first_fields("judge", "verdict"))
+    judging.draw_judge_sample(stage=judges, by=admin, draw=judging.Draw(runs=(run,), n=3, seed=1))
     Trial.objects.create(run=run, state="done", due_at=None, n_total=0)
     invite, token = people.make_invite(
         project=project, by=admin, max_uses=5, expires_at=timezone.now() + timedelta(days=1)
@@ -295,6 +306,7 @@ def make_world() -> SimpleNamespace:
         annotator=annotator,
         stage=stage,
         stage_item=stage_items[2],
+        judges=judges,
         assignment=assignment,
         authored=authored,
         feed=Feed.objects.create(source=stage, target=author),

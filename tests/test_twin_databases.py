@@ -25,7 +25,9 @@ from django.utils import timezone
 
 from annotate.models import Annotation, Assignment, Gold, ItemKey, Resolution
 from annotate.services.resolving import resolve_due
-from evaluation.models import Call, Prediction
+from annotate.stage_kinds import first_fields
+from evaluation.models import Call, CandidateOrigin, JudgeSample, Prediction
+from evaluation.services import judging
 from tests.api_client import ApiClient
 from tests.factories import (
     SHORT_ANSWER,
@@ -92,7 +94,11 @@ def world() -> SimpleNamespace:
     ):
         for _ in range(2):
             make_stage_item(stage, make_item(project, content, gold={"label": ["yes"]}, strata=[["domain", "sports"]]))
-    return SimpleNamespace(project=project, me=me, label=label, answer=answer, rewrite=rewrite, author=author, run=run)
+    judges = make_stage(project, kind="judge", order="sequential", form=first_fields("judge", "verdict"))
+    judging.draw_judge_sample(stage=judges, by=None, draw=judging.Draw(runs=(run,), n=4, seed=1))
+    return SimpleNamespace(
+        project=project, me=me, label=label, answer=answer, rewrite=rewrite, author=author, run=run, judges=judges
+    )
 
 
 def change_what_is_hidden(world: SimpleNamespace) -> None:
@@ -100,6 +106,8 @@ def change_what_is_hidden(world: SimpleNamespace) -> None:
     ItemKey.objects.update(strata=[["domain", "politics"], ["hops", "3"]], is_check=True, extra=[["gold", "no"]])
     Prediction.objects.update(answer={"label": "not_sure"}, note="another note altogether")
     Call.objects.update(completion="Something else entirely.")
+    JudgeSample.objects.update(seed=2, counts=[], shows="completion")
+    CandidateOrigin.objects.all().delete()
     others = Annotation.objects.exclude(assignment__person=world.me)
     others.filter(assignment__stage=world.label).update(answer={"label": "no"}, is_flagged=True, flag_note="odd")
     others.filter(assignment__stage=world.answer).update(answer={"answer": "thirteen", "why": ""})
@@ -165,6 +173,11 @@ def visit(world: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> Seen:
             note(seen, "hints", client.post(f"/work/a/{token}/hints/", form))
             note(seen, "look", client.post(f"/work/a/{token}/submit/", form | {"look.over": "1"}))
             note(seen, "submit", client.post(f"/work/a/{token}/submit/", form, headers={"HX-Request": "true"}))
+        page = note(seen, "work judge", client.get(f"/work/{world.project.slug}/{world.judges.slug}/"))
+        form = hidden_fields(page.content) | {"judgement": "wrong", "why": "It is even."}
+        token = re.search(rb'data-token="([^"]+)"', page.content)[1].decode()
+        note(seen, "submit", client.post(f"/work/a/{token}/submit/", form, headers={"HX-Request": "true"}))
+        note(seen, "change", client.get(f"/work/a/{token}/revise/"))
         note(seen, "home again", client.get("/"))
         for hidden in (
             "",
@@ -175,6 +188,7 @@ def visit(world: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> Seen:
             "side-by-side/",
             "agreement/",
             "export/answers.csv",
+            f"stages/{world.judges.slug}/judge/",
         ):
             note(seen, f"refused {hidden}", client.get(f"/p/{world.project.slug}/{hidden}"))
     return seen
@@ -191,7 +205,11 @@ def work_by_program(world: SimpleNamespace, monkeypatch: pytest.MonkeyPatch, *, 
         api = ApiClient(world.me)
         note(seen, "me", api.get("me/"))
         note(seen, "home", api.get("work/"))
-        for stage, given in ((world.label, {"label": "no"}), (world.answer, {"answer": "nine", "why": "a guess"})):
+        for stage, given in (
+            (world.label, {"label": "no"}),
+            (world.answer, {"answer": "nine", "why": "a guess"}),
+            (world.judges, {"judgement": "right"}),
+        ):
             desk = f"work/{world.project.slug}/{stage.slug}/"
             note(seen, "stage", api.get(desk))
             held = note(seen, f"work {stage.kind}", api.post(f"{desk}next/")).json()["held"]
@@ -233,7 +251,7 @@ def test_two_worlds_that_differ_in_what_is_hidden_look_the_same(sitting, world, 
     # The visit itself was a real one: answers were taken and pages shown.
     statuses = {what: status for what, status, _, _ in before}
     if sitting is visit:
-        assert {statuses[what] for what in ("work rewrite", "work author", "hints")} == {200}
+        assert {statuses[what] for what in ("work rewrite", "work author", "work judge", "hints")} == {200}
     shown = ("home", "work label", "work answer", "draft", "submit", "work again", "skip", "home again")
     assert {statuses[what] for what in shown} <= {200, 302}
     assert statuses["nothing chosen"] == 422

@@ -102,9 +102,14 @@ class ShownItem(serializers.Serializer):
 class ShownBeside(serializers.Serializer):
     """What is judged beside the item."""
 
-    caption = serializers.CharField(help_text="What it answers.")
-    words = serializers.ListField(child=serializers.CharField(), help_text="Acceptable values as people read them.")
-    content = serializers.ListField(child=serializers.ListField(), help_text="As it is stored: pairs [key, value].")
+    caption = serializers.CharField(help_text="What it answers; empty for models' answers.")
+    words = serializers.ListField(
+        child=serializers.CharField(), help_text="Acceptable values as people read them; empty for models' answers."
+    )
+    content = serializers.ListField(
+        child=serializers.ListField(),
+        help_text="As it is stored, pairs [key, value]; of models' answers `answer`, or `first` and `second`.",
+    )
 
 
 class HeldItem(serializers.Serializer):

@@ -246,7 +246,7 @@ class _Queue:
             child.revisions.filter(pk=current.pk).update(is_current=False)
             revision = _revision(child, new, current.language, annotation, number=current.number + 1)
             # What nobody holds or answered moves on; the others stay with what their people saw.
-            StageItem.objects.filter(revision=current, active=0, done=0).update(revision=revision)
+            StageItem.objects.filter(revision=current, candidate=None, active=0, done=0).update(revision=revision)
         _write_gold(child, annotation, new.gold)
 
     def _place(

@@ -19,7 +19,8 @@ SOURCE_SAYS = "The source says"
 class Beside(NamedTuple):
     """What is judged beside an item: an answer, frozen, without a word about who gave it.
 
-    caption: what it answers. words: its acceptable values as people read them. content: as it is stored, for programs.
+    caption: what it answers. words: its acceptable values as people read them; of models' answers neither, for they are
+    shown as they are stored. content: as it is stored (annotate/judging.py and auditing.py say how).
     """
 
     caption: str
@@ -53,6 +54,8 @@ def given_to(assignment: Assignment, version: StageVersion) -> Given:
         language = assignment.stage_item.revision.language
         beside = _label(assignment.stage, content_beside(assignment.stage_item_id), language)
         return Given(content, version.shown_keys, beside=beside)
+    if assignment.stage.kind == Stage.Kind.JUDGE:
+        return Given(content, version.shown_keys, beside=_answers(content_beside(assignment.stage_item_id)))
     return Given(content, version.shown_keys)
 
 
@@ -73,7 +76,15 @@ def given_in_preview(
             shown_keys,
             beside=_label(stage, content_beside(place.pk), revision.language) if place else None,
         )
+    if stage.kind == Stage.Kind.JUDGE:
+        place = StageItem.objects.filter(stage=stage, revision=revision).order_by("rank").first()
+        return Given(revision.content, shown_keys, beside=_answers(content_beside(place.pk)) if place else None)
     return Given(revision.content, shown_keys)
+
+
+def _answers(content: Sequence[Sequence[Any]]) -> Beside | None:
+    """The answer, or the two, that are judged: frozen as they are shown, so there is nothing to put in words."""
+    return Beside("", [], content) if content else None
 
 
 def _label(stage: Stage, content: Sequence[Sequence[Any]], language: str) -> Beside | None:

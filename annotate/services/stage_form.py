@@ -35,7 +35,7 @@ def preview_of(
 ) -> dict[str, Any] | None:
     """The first item of the stage, else of the project, as the work page shows it; None without any item.
 
-    `missing`: shown keys that this item does not have.
+    `missing`: shown keys that this item does not have. `beside`: what is judged beside it, if anything.
     """
     here = ItemRevision.objects.filter(stage_items__stage=stage).order_by("stage_items__rank")
     anywhere = ItemRevision.objects.filter(item__project=stage.project_id, is_current=True).order_by("pk")
@@ -63,5 +63,6 @@ def preview_of(
             }
             for spec in specs
         ],
+        "beside": given.beside,
         "missing": [key for key in shown_keys if key not in keys],
     }

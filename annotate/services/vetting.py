@@ -219,7 +219,7 @@ def _reword(item: Item, shown: ItemRevision, changed: Mapping[str, Any], annotat
         language=current.language,
         annotation=annotation,
     )
-    StageItem.objects.filter(revision__item=item, active=0, done=0).update(revision=revision)
+    StageItem.objects.filter(revision__item=item, candidate=None, active=0, done=0).update(revision=revision)
     events.record(
         actor=annotation.assignment.person,
         verb="item.reworded",

@@ -12,6 +12,7 @@ from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 
 from annotate.answers import FieldSpec
+from annotate.judging import Card, cards_of
 
 register = template.Library()
 
@@ -85,6 +86,12 @@ def pair_rows(field: Mapping[str, Any]) -> list[dict[str, Any]]:
         }
         for position in range(wanted)
     ]
+
+
+@register.filter
+def cards(content: list[list[Any]]) -> list[Card]:
+    """The answers of a candidate that is judged."""
+    return cards_of(content)
 
 
 @register.filter

@@ -26,12 +26,12 @@ class Shown:
 class Sheet:
     """One kind of page.
 
-    form: the shape of what is sent. template: of the item and the form. store(form, stored, revises): the answer,
-    where `stored` holds the arguments of every service that stores one. show(assignment, form, revising, answer): what
-    is shown with an answer as it stands.
+    form: the shape of what is sent. template: of the item and the form. show(assignment, form, revising, answer): what
+    is shown with an answer as it stands. store(form, stored, revises): the answer, where `stored` holds the arguments
+    of every service that stores one; None where it is stored as every answer is.
     """
 
     form: type[AnswerForm]
     template: str
-    store: Callable[[Any, Mapping[str, Any], bool], Annotation]
     show: Callable[[Assignment, Any, Annotation | None, Mapping[str, Any]], Shown]
+    store: Callable[[Any, Mapping[str, Any], bool], Annotation] | None = None

@@ -25,7 +25,7 @@ from annotate.project_forms import (
 from annotate.services import projects
 from annotate.services.counting import stage_counts
 from annotate.services.stage_form import content_keys, guidelines_of, preview_of
-from annotate.stage_kinds import KINDS
+from annotate.stage_kinds import KINDS, first_fields
 from annotate.views.doors import PersonRequest, project_read_by, project_run_by, signed_in
 from annotate.views.navigation import project_page
 from annotate.views.stage_about import About, about_context, about_options, stage_about, tell_led
@@ -50,8 +50,10 @@ def stage_new(request: PersonRequest, slug: str) -> HttpResponse:
     project = project_run_by(request.user, slug)
     kind = request.GET.get("kind", request.POST.get("kind"))
     kind = kind if kind in KINDS and KINDS[kind].is_offered else Stage.Kind.LABEL
+    variants = KINDS[kind].variants
+    variant = request.GET.get("form", request.POST.get("form", variants[0].name if variants else ""))
     about = stage_about(project, kind, request.GET.get("for", request.POST.get("for", "")))
-    first = about.fields if about else list(KINDS[kind].fields)
+    first = about.fields if about else first_fields(kind, variant)
     keys = content_keys(project)
     if request.method == "POST":
         form = NewStageForm(request.POST, project=project)
@@ -85,6 +87,8 @@ def stage_new(request: PersonRequest, slug: str) -> HttpResponse:
     context = project_page(project, request.user, "") | {
         "kind": kind,
         "kinds": {kind: described for kind, described in KINDS.items() if described.is_offered},
+        "variants": variants,
+        "variant": variant,
         "form": form,
         "version_form": version,
         "field_forms": fields,

@@ -39,14 +39,18 @@ from annotate.services.counting import PersonCounts
 from annotate.services.showing import given_to
 from annotate.shown import ShownItem, shown_item
 from annotate.templatetags.content import kind_of
-from annotate.views import adjudication, review
+from annotate.views import adjudication, judging, review
 from annotate.views.at_work import at_work
 from annotate.views.sheets import Sheet
 
 SUMMARY_LENGTH = 60
 
 # Kinds of stages whose page has more than an item and a form.
-SHEETS: dict[str, Sheet] = {Stage.Kind.ADJUDICATE: adjudication.SHEET, Stage.Kind.REVIEW: review.SHEET}
+SHEETS: dict[str, Sheet] = {
+    Stage.Kind.ADJUDICATE: adjudication.SHEET,
+    Stage.Kind.REVIEW: review.SHEET,
+    Stage.Kind.JUDGE: judging.SHEET,
+}
 
 # Stands for an assignment's token, in which no colon occurs.
 ANY_TOKEN = ":token:"
@@ -83,7 +87,7 @@ def submit(request: HttpRequest, token: str) -> HttpResponse:
     annotation: Annotation | None
     mine: PersonCounts | None
     try:
-        if sheet := SHEETS.get(desk.stage.kind):
+        if (sheet := SHEETS.get(desk.stage.kind)) and sheet.store:
             annotation, mine = sheet.store(form, stored, False), None
             following = _next(desk)
         elif desk.may_take:
@@ -131,7 +135,7 @@ def revise(request: HttpRequest, token: str) -> HttpResponse:
     try:
         if desk.seat is None:
             raise MembershipPaused
-        if sheet := SHEETS.get(desk.stage.kind):
+        if (sheet := SHEETS.get(desk.stage.kind)) and sheet.store:
             annotation = sheet.store(form, stored, True)
         else:
             annotation = submitting.revise_annotation(**stored)
@@ -356,6 +360,7 @@ def _form_context(
         "assignment": assignment,
         "in_root": _in_root(assignment.stage_item, item),
         "gives_hints": asks_for_hints,
+        "beside": given.beside,
         "addresses": {
             "answer": _address("work-submit" if revising is None else "work-revise", assignment),
             "draft": _address("work-draft", assignment),

@@ -3,7 +3,7 @@
 from django.urls import URLPattern, path, register_converter
 from django.urls.converters import StringConverter
 
-from evaluation.api import cross_checks, endpoints, reports, runs
+from evaluation.api import cross_checks, endpoints, judging, reports, runs
 
 
 class FileName(StringConverter):
@@ -35,5 +35,11 @@ urlpatterns: list[URLPattern] = [
         "projects/<slug:slug>/stages/<slug:stage_slug>/cross-check/agreement/",
         cross_checks.CrossCheckAgreementOfStage.as_view(),
         name="api-cross-check-agreement",
+    ),
+    path(
+        "projects/<slug:slug>/stages/<slug:stage_slug>/judge/", judging.JudgeResultsOfStage.as_view(), name="api-judge"
+    ),
+    path(
+        "projects/<slug:slug>/stages/<slug:stage_slug>/judge/draw/", judging.JudgeDraw.as_view(), name="api-judge-draw"
     ),
 ]

@@ -77,6 +77,11 @@ MEASURES = {
     "cohen_kappa_linear": "Cohen’s kappa, linear weights",
     "cohen_kappa_quadratic": "Cohen’s kappa, quadratic weights",
     "light_kappa": "Light’s kappa, mean of pairs",
+    "judged_right": "Judged right",
+    "wins_minus_losses": "Wins minus losses",
+    "pearson": "Pearson’s r",
+    "spearman": "Spearman’s rho",
+    "kendall_tau_b": "Kendall’s tau-b",
 }
 # In [-1, 1] and printed with two decimals, not as per cent.
 COEFFICIENT_MEASURES = frozenset(
@@ -110,6 +115,13 @@ LEFT_OUT = {
     "passed_on": "skipped and passed on",
     "pending": "still pending",
     "cancelled": "cancelled",
+}
+# Why an answer that was drawn for judges has no judgement.
+NOT_JUDGED = {
+    "waiting": "waiting for a judge",
+    "undecided": "judges undecided",
+    "left_out": "left out with the item",
+    "answered": "without this field",
 }
 # Failures of the way, not of the model: many of them make "all" a number about the network.
 TECHNICAL = ("timed_out", "error", "worker_lost")

@@ -8,7 +8,7 @@ from typing import Any
 
 from django import template
 
-from evaluation.reports.words import LEFT_OUT, NO_ANSWER, measure_words, undefined_words
+from evaluation.reports.words import LEFT_OUT, NO_ANSWER, NOT_JUDGED, measure_words, undefined_words
 
 register = template.Library()
 
@@ -42,6 +42,24 @@ def no_answer_words(row: Mapping[str, Any]) -> str:
 def left_out_words(row: Mapping[str, Any]) -> str:
     """Why an outcome is in no figure."""
     return _said(LEFT_OUT | NO_ANSWER | {"not_asked": "not asked"}, row["standing"])
+
+
+@register.filter
+def not_judged_words(name: str) -> str:
+    """What came of an answer that judges said nothing of: waiting for a judge, refused."""
+    return _said(NOT_JUDGED | NO_ANSWER, name)
+
+
+@register.filter
+def said(captions: Mapping[str, str], key: str) -> str:
+    """The caption of what was said."""
+    return captions.get(key, key)
+
+
+@register.filter
+def of_key(counts: Mapping[str, int], key: str) -> int:
+    """How often something was said; a dictionary's key is no attribute in a template."""
+    return counts.get(key, 0)
 
 
 def _said(words: Mapping[str, str], name: str) -> str:

@@ -18,6 +18,7 @@ from django.db.models import QuerySet
 
 from annotate.exceptions import ImportRefused, WorkNotPossible
 from annotate.models import (
+    Candidate,
     Event,
     Gold,
     ImportJob,
@@ -44,6 +45,7 @@ from tests.factories import (
     make_member,
     make_project,
     make_stage,
+    make_stage_item,
 )
 
 pytestmark = pytest.mark.django_db
@@ -468,6 +470,19 @@ def test_new_revisions_move_what_is_unanswered_and_leave_what_is_answered(stage)
     # The frozen set of the first import is what it was; the second has the new revisions.
     assert [entry.revision for entry in job.item_set.entries.order_by("position")] == former
     assert list(again.item_set.entries.order_by("position").values_list("revision__number", flat=True)) == [2, 2, 2, 1]
+
+
+def test_an_answer_that_is_judged_stays_with_the_wording_it_was_given_to(stage):
+    run(stage, claims(1))
+    revision = ItemRevision.objects.get()
+    judges = make_stage(stage.project, kind="judge")
+    candidate = Candidate.objects.create(
+        project=stage.project, revision=revision, content=[["answer", "no"]], content_hash="0" * 64
+    )
+    judged = make_stage_item(judges, revision.item, candidate=candidate)
+    run(stage, claims(1).replace(b"Is 0 even?", b"Is 0 odd?"), new_revisions=True)
+    judged.refresh_from_db()
+    assert judged.revision == revision != stage.stage_items.get().revision
 
 
 def test_new_revisions_take_over_gold_strata_and_groups_but_not_repaired_gold(stage):

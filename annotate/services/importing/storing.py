@@ -283,7 +283,7 @@ UPDATE annotate_stageitem SET revision_id = shown.id, language = shown.language
 FROM staged_item staged {_KNOWN}
 JOIN annotate_itemrevision shown ON shown.item_id = item.id AND shown.is_current
 JOIN annotate_itemrevision former ON former.item_id = item.id AND NOT former.is_current
-WHERE annotate_stageitem.revision_id = former.id AND NOT EXISTS (
+WHERE annotate_stageitem.revision_id = former.id AND annotate_stageitem.candidate_id IS NULL AND NOT EXISTS (
     SELECT 1 FROM annotate_assignment taken
     WHERE taken.stage_item_id = annotate_stageitem.id AND taken.state IN ('leased', 'submitted')
 )
