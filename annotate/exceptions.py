@@ -1,11 +1,13 @@
 """Refusals, each named after the rule it defends. `http_status` is what a page or the API answers with."""
 
+from annotate.wording import _
+
 
 class GoldpanelError(Exception):
     """A refusal that can be explained to a person; nothing was written."""
 
     http_status = 400
-    message = "That was not possible."
+    message = _("That was not possible.")
 
     def __init__(self, message: str | None = None) -> None:
         super().__init__(message or self.message)
@@ -16,30 +18,30 @@ class GoldpanelError(Exception):
 
 class AssignmentNotOpen(GoldpanelError):
     http_status = 409
-    message = "This item is no longer open for you. Your text is kept below."
+    message = _("This item is no longer open for you. Your text is kept below.")
 
 
 class StaleDraft(GoldpanelError):
     """A late autosave: the answer was submitted, or saved by a newer draft, meanwhile."""
 
     http_status = 409
-    message = "A newer version of this answer is already stored."
+    message = _("A newer version of this answer is already stored.")
 
 
 class ProposalChanged(GoldpanelError):
     """Somebody answered, or decided, while an answer was being accepted as the gold label, or refused."""
 
     http_status = 409
-    message = "The votes on this item come to something else by now. Nothing was stored: look at it again."
+    message = _("The votes on this item come to something else by now. Nothing was stored: look at it again.")
 
 
 class VotesChanged(GoldpanelError):
     """Somebody answered, or changed an answer, while these answers were being decided about."""
 
     http_status = 409
-    message = (
-        "The answers to this item have changed since you opened it. Nothing was stored: look at them again, and "
-        "decide. What you typed is kept below."
+    message = _(
+        "The answers to this item have changed since you opened it. Nothing was stored: look at them "
+        "again, and decide. What you typed is kept below."
     )
 
 
@@ -47,33 +49,33 @@ class OtherPersonSignedIn(GoldpanelError):
     """The form was opened by one person and sent by another; nothing is stored under the wrong name."""
 
     http_status = 409
-    message = "Somebody else is signed in on this device now. Nothing was stored; your text is kept below."
+    message = _("Somebody else is signed in on this device now. Nothing was stored; your text is kept below.")
 
 
 class AnswerBelongsElsewhere(GoldpanelError):
     """The form that was filled in is not a form of this stage."""
 
     http_status = 422
-    message = "This form does not belong to this stage. Load the page again; your text is kept below."
+    message = _("This form does not belong to this stage. Load the page again; your text is kept below.")
 
 
 class StageNotOpen(GoldpanelError):
     http_status = 409
-    message = "This stage hands out no items at the moment."
+    message = _("This stage hands out no items at the moment.")
 
 
 class MembershipPaused(GoldpanelError):
     """What a paused member has given stays as it was given."""
 
     http_status = 409
-    message = "Your part in this project is paused: answers can no longer be changed. Your text is kept below."
+    message = _("Your part in this project is paused: answers can no longer be changed. Your text is kept below.")
 
 
 class StageFormFrozen(GoldpanelError):
     """After the first answer, fields change only by a new version of the stage."""
 
     http_status = 409
-    message = "People have already answered with this form: make a new version of it."
+    message = _("People have already answered with this form: make a new version of it.")
 
 
 class StageNotReady(GoldpanelError):
@@ -86,41 +88,41 @@ class ItemNotInReview(GoldpanelError):
     """Somebody else has decided about this item meanwhile."""
 
     http_status = 409
-    message = "This item does not wait for review any more."
+    message = _("This item does not wait for review any more.")
 
 
 class LastAdmin(GoldpanelError):
     """A project that nobody runs could never be repaired from its own pages."""
 
     http_status = 409
-    message = "This is the only active admin of the project. Make somebody else an admin first."
+    message = _("This is the only active admin of the project. Make somebody else an admin first.")
 
 
 class SignInRefused(GoldpanelError):
     http_status = 422
-    message = (
+    message = _(
         "This code is not known. Check it character by character; letters and digits that look alike are read the same."
     )
 
 
 class TooManyAttempts(GoldpanelError):
     http_status = 429
-    message = "Too many wrong attempts from this address. Wait ten minutes, then try again."
+    message = _("Too many wrong attempts from this address. Wait ten minutes, then try again.")
 
 
 class PasswordRefused(GoldpanelError):
     http_status = 422
-    message = "This name and password do not go together. Capital letters count in the password."
+    message = _("This name and password do not go together. Capital letters count in the password.")
 
 
 class TooManyPasswords(GoldpanelError):
     http_status = 429
-    message = "Too many wrong passwords for this name. Wait ten minutes, then try again."
+    message = _("Too many wrong passwords for this name. Wait ten minutes, then try again.")
 
 
 class InviteNotValid(GoldpanelError):
     http_status = 410
-    message = "This invitation has ended or was used up. Ask whoever sent it for a new one."
+    message = _("This invitation has ended or was used up. Ask whoever sent it for a new one.")
 
 
 class TokenNotPossible(GoldpanelError):
@@ -133,7 +135,7 @@ class ImportRefused(GoldpanelError):
     """The file has faults; `problems` lists them with line, column, row and field. Nothing was imported."""
 
     http_status = 422
-    message = "Nothing was imported."
+    message = _("Nothing was imported.")
 
     def __init__(self, message: str | None = None, problems: list[dict[str, object]] | None = None) -> None:
         super().__init__(message)
@@ -160,7 +162,7 @@ class ArchiveRefused(GoldpanelError):
     """The archive has faults; `problems` says where. Nothing was restored."""
 
     http_status = 422
-    message = "Nothing was restored."
+    message = _("Nothing was restored.")
 
     def __init__(self, message: str | None = None, problems: list[dict[str, object]] | None = None) -> None:
         super().__init__(message)
@@ -171,7 +173,7 @@ class WorkTaken(GoldpanelError):
     """Background work was cancelled, or its claim ran out and somebody else holds it: nothing more is written."""
 
     http_status = 409
-    message = "This work is in other hands now, or was cancelled."
+    message = _("This work is in other hands now, or was cancelled.")
 
 
 class RecipeInvalid(GoldpanelError):

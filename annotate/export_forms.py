@@ -12,6 +12,7 @@ from annotate.models import Project
 from annotate.project_forms import PlainForm
 from annotate.services.exporting.formats import FORMATS
 from annotate.services.exporting.kinds import kinds_for
+from annotate.wording import _
 
 ARCHIVE = "archive"
 
@@ -19,8 +20,8 @@ ARCHIVE = "archive"
 class ExportForm(forms.Form):
     """One kind of rows in one format; the archive has its own button."""
 
-    kind = forms.ChoiceField(label="What", widget=forms.RadioSelect)
-    format = forms.ChoiceField(label="As", widget=forms.RadioSelect, initial="exact")
+    kind = forms.ChoiceField(label=_("What"), widget=forms.RadioSelect)
+    format = forms.ChoiceField(label=_("As"), widget=forms.RadioSelect, initial="exact")
 
     def __init__(self, *args: Any, may_run: bool, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -50,25 +51,25 @@ class ExportForm(forms.Form):
 
 class RestoreForm(PlainForm):
     file = forms.FileField(
-        label="Archive of a project",
+        label=_("Archive of a project"),
         widget=forms.FileInput(attrs={"class": "", "accept": ".zip,application/zip"}),
-        help_text="The ZIP that a project's page of exports makes under “The whole project”.",
+        help_text=_("The ZIP that a project's page of exports makes under “The whole project”."),
     )
     slug = forms.CharField(
-        label="Address",
+        label=_("Address"),
         required=False,
         max_length=80,
         validators=[validate_slug],
-        help_text="Of the new project. Empty: the archived one, or the next that is free.",
+        help_text=_("Of the new project. Empty: the archived one, or the next that is free."),
     )
     joins_people = forms.BooleanField(
-        label="People with the same pseudonym here are the same people",
+        label=_("People with the same pseudonym here are the same people"),
         required=False,
-        help_text="Only for an archive of this installation, or of one whose people were taken over.",
+        help_text=_("Only for an archive of this installation, or of one whose people were taken over."),
     )
 
     def clean_slug(self) -> str:
         slug: str = self.cleaned_data["slug"]
         if slug and Project.objects.filter(slug=slug).exists():
-            raise ValidationError("This address is another project's.")
+            raise ValidationError(_("This address is another project's."))
         return slug

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotate.exceptions import RecipeInvalid
+from annotate.wording import _
 
 _SOURCES = ("answer", "item", "each")
 _PARTS = frozenset({"each", "when", "content", "gold", "strata"})
@@ -53,10 +54,10 @@ class Recipe:
     def from_json(cls, data: Mapping[str, Any]) -> Recipe:
         """Raises RecipeInvalid, naming the part at fault."""
         if unknown := sorted(set(data) - _PARTS):
-            raise RecipeInvalid(f"A recipe has no part called {unknown[0]!r}.")
+            raise RecipeInvalid(_("A recipe has no part called %(unknown)s.", unknown=repr(unknown[0])))
         each = data.get("each", "")
         if not isinstance(each, str):
-            raise RecipeInvalid("“each” must be the name of a field.")
+            raise RecipeInvalid(_("“each” must be the name of a field."))
         recipe = cls(
             each=each,
             when=_conditions(data.get("when", [])),
@@ -65,7 +66,7 @@ class Recipe:
             strata=_pairs(data, "strata", each),
         )
         if not recipe.content and (recipe.each or recipe.gold or recipe.strata):
-            raise RecipeInvalid("A recipe for new items must say what their content is.")
+            raise RecipeInvalid(_("A recipe for new items must say what their content is."))
         return recipe
 
     @property
@@ -118,7 +119,7 @@ def _conditions(data: Any) -> tuple[tuple[str, frozenset[str]], ...]:
     conditions = []
     for entry in data if isinstance(data, list) else [data]:
         if not (isinstance(entry, list) and len(entry) == 2 and isinstance(entry[0], str) and _texts(entry[1])):
-            raise RecipeInvalid("“when” must be a list of pairs: a field, and the list of its values that pass.")
+            raise RecipeInvalid(_("“when” must be a list of pairs: a field, and the list of its values that pass."))
         conditions.append((entry[0], frozenset(entry[1])))
     return tuple(conditions)
 
@@ -128,17 +129,23 @@ def _pairs(data: Mapping[str, Any], part: str, each: str) -> Pairs:
     entries = data.get(part, [])
     for entry in entries if isinstance(entries, list) else [entries]:
         if not (isinstance(entry, list) and len(entry) == 2 and _texts(entry)):
-            raise RecipeInvalid(f"“{part}” must be a list of pairs: a name, and where its value is taken from.")
+            raise RecipeInvalid(
+                _("“%(part)s” must be a list of pairs: a name, and where its value is taken from.", part=part)
+            )
         name, place = entry
         source, dot, key = place.partition(".")
         if source not in _SOURCES or not dot or not key:
-            raise RecipeInvalid(f"“{part}”: {place!r} is none of answer.FIELD, item.KEY and each.KEY.")
+            raise RecipeInvalid(
+                _("“%(part)s”: %(place)s is none of answer.FIELD, item.KEY and each.KEY.", part=part, place=repr(place))
+            )
         if source == "each" and not each:
-            raise RecipeInvalid(f"“{part}” takes {place!r}, but no field is named in “each”.")
+            raise RecipeInvalid(
+                _("“%(part)s” takes %(place)s, but no field is named in “each”.", part=part, place=repr(place))
+            )
         pairs.append((name, place))
     names = [name for name, _ in pairs]
     if repeated := next((name for name in names if names.count(name) > 1), None):
-        raise RecipeInvalid(f"“{part}” has {repeated!r} twice.")
+        raise RecipeInvalid(_("“%(part)s” has %(repeated)s twice.", part=part, repeated=repr(repeated)))
     return tuple(pairs)
 
 

@@ -12,6 +12,7 @@ from django.http import QueryDict
 from annotate.answers import AnswerInvalid, FieldSpec, JsonValue, get_field_type, read_answer
 from annotate.models import Assignment
 from annotate.services.submitting import Circumstances
+from annotate.wording import _
 
 # A day. More than that is a clock that jumped; the service clamps to the time the item was held anyhow.
 MAX_ACTIVE_SECONDS = 86_400
@@ -56,7 +57,7 @@ class AnswerForm(forms.Form):
             except AnswerInvalid as refusal:
                 self.field_errors |= refusal.errors
         if self.field_errors:
-            raise ValidationError("Some answers could not be read.")
+            raise ValidationError(_("Some answers could not be read."))
         return self.cleaned_data
 
     def circumstances(self, *, guideline_version_id: int | None, held_seconds: float | None = None) -> Circumstances:

@@ -23,6 +23,7 @@ from annotate.sources.detect import FORMATS, NESTED_FORMATS, Detected
 from annotate.sources.guessing_answers import field_name
 from annotate.sources.mapping import KINDS, ContentColumn, GoldColumn, Mapping
 from annotate.stage_kinds import KINDS as STAGE_KINDS
+from annotate.wording import _
 
 # A page with a row for each of ten thousand columns helps nobody; those beyond are kept aside.
 MAX_COLUMNS = 150
@@ -52,7 +53,7 @@ class StageField(forms.ModelChoiceField):
     """A stage of the project that may still take items."""
 
     def __init__(self, **kwargs: Any) -> None:
-        super().__init__(queryset=Stage.objects.none(), required=False, empty_label="no stage yet", **kwargs)
+        super().__init__(queryset=Stage.objects.none(), required=False, empty_label=_("no stage yet"), **kwargs)
 
     def of_project(self, project: Project) -> None:
         takes_items = [kind for kind, described in STAGE_KINDS.items() if not described.is_drawn]
@@ -65,18 +66,22 @@ class StageField(forms.ModelChoiceField):
 
 class UploadForm(PlainForm):
     file = forms.FileField(
-        label="File of items or answers",
+        label=_("File of items or answers"),
         widget=forms.FileInput(attrs={"class": ""}),
-        help_text="CSV, TSV, JSON, JSON Lines, Excel (.xlsx), Parquet, an export of Label Studio or doccano, a ZIP of "
-        "JSON files.",
+        help_text=_(
+            "CSV, TSV, JSON, JSON Lines, Excel (.xlsx), Parquet, an export of Label Studio or doccano, a "
+            "ZIP of JSON files."
+        ),
     )
     tables = forms.FileField(
-        label="Tables the items refer to",
+        label=_("Tables the items refer to"),
         required=False,
         widget=forms.FileInput(attrs={"class": ""}),
-        help_text="Optional: a JSON, JSONL or CSV file of tables, or a ZIP with a file for each.",
+        help_text=_("Optional: a JSON, JSONL or CSV file of tables, or a ZIP with a file for each."),
     )
-    stage = StageField(label="For the stage", help_text="Its people can take the items as soon as they are imported.")
+    stage = StageField(
+        label=_("For the stage"), help_text=_("Its people can take the items as soon as they are imported.")
+    )
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -88,45 +93,47 @@ class UploadForm(PlainForm):
 class ReadingForm(PlainForm):
     """How the file is read. What is detected stands in it first."""
 
-    stage = StageField(label="For the stage")
+    stage = StageField(label=_("For the stage"))
     format = forms.ChoiceField(choices=list(FORMATS.items()))
     encoding = forms.ChoiceField(choices=list(ENCODINGS.items()))
     delimiter = forms.ChoiceField(choices=[(name, name) for name in DELIMITERS.values()])
-    has_header = forms.BooleanField(required=False, label="The first row names the columns")
-    quoting = forms.BooleanField(required=False, label="Quotes enclose cells")
-    sheet = forms.CharField(required=False, max_length=200, strip=False, label="Sheet")
-    unfold = forms.BooleanField(required=False, label="Nested fields become columns of their own")
-    join_column = forms.CharField(required=False, max_length=1_000, label="Column that names the table")
+    has_header = forms.BooleanField(required=False, label=_("The first row names the columns"))
+    quoting = forms.BooleanField(required=False, label=_("Quotes enclose cells"))
+    sheet = forms.CharField(required=False, max_length=200, strip=False, label=_("Sheet"))
+    unfold = forms.BooleanField(required=False, label=_("Nested fields become columns of their own"))
+    join_column = forms.CharField(required=False, max_length=1_000, label=_("Column that names the table"))
     language = forms.CharField(
         required=False,
         max_length=35,
-        label="Language of the items",
-        help_text="A tag such as en or zh-Hans; a column of languages comes first.",
+        label=_("Language of the items"),
+        help_text=_("A tag such as en or zh-Hans; a column of languages comes first."),
     )
     escapes = forms.BooleanField(
-        required=False, label=r"In cells \n is a line end, \p a vertical bar and \\ a backslash"
+        required=False, label=_("In cells \\n is a line end, \\p a vertical bar and \\\\ a backslash")
     )
     new_revisions = forms.BooleanField(
         required=False,
-        label="Take over what changed: known items get new revisions, gold labels, strata and groups as in this file",
+        label=_(
+            "Take over what changed: known items get new revisions, gold labels, strata and groups as in this file"
+        ),
     )
     stage_title = forms.CharField(
         required=False,
         max_length=120,
-        label="Name of the new stage",
-        help_text="It is made for these answers, closed, and asks nobody anything.",
+        label=_("Name of the new stage"),
+        help_text=_("It is made for these answers, closed, and asks nobody anything."),
     )
     annotator = forms.CharField(
         required=False,
         max_length=200,
-        label="Who answered, where no column says so",
-        help_text="A name or number of one person.",
+        label=_("Who answered, where no column says so"),
+        help_text=_("A name or number of one person."),
     )
     repeats = forms.ChoiceField(
-        required=False, choices=list(REPEATS.items()), label="Several answers of one person to one item are"
+        required=False, choices=list(REPEATS.items()), label=_("Several answers of one person to one item are")
     )
     ground_truth_as_gold = forms.BooleanField(
-        required=False, label="Answers that are marked as right become gold labels"
+        required=False, label=_("Answers that are marked as right become gold labels")
     )
 
     def __init__(
@@ -152,7 +159,7 @@ class ReadingForm(PlainForm):
     def clean_language(self) -> str:
         tag: str = self.cleaned_data["language"].strip()
         if tag and not is_language_tag(tag):
-            raise ValidationError(f"{tag} is no language tag; write en, ta or zh-Hans.")
+            raise ValidationError(_("%(tag)s is no language tag; write en, ta or zh-Hans.", tag=tag))
         return tag
 
     @staticmethod
@@ -209,14 +216,14 @@ class ColumnForm(PlainForm):
 
     column = forms.CharField(widget=forms.HiddenInput, strip=False, max_length=100_000)
     meaning = forms.ChoiceField(required=False)
-    key = forms.CharField(required=False, max_length=100, label="Shown as")
-    kind = forms.ChoiceField(required=False, choices=list(KINDS.items()), label="In the form of")
+    key = forms.CharField(required=False, max_length=100, label=_("Shown as"))
+    kind = forms.ChoiceField(required=False, choices=list(KINDS.items()), label=_("In the form of"))
     separator = forms.CharField(
         required=False,
         max_length=10,
         strip=False,
-        label="Between several accepted answers",
-        help_text="Such as | in “73|73 years”; empty: each cell is one answer.",
+        label=_("Between several accepted answers"),
+        help_text=_("Such as | in “73|73 years”; empty: each cell is one answer."),
     )
     field = forms.CharField(required=False, max_length=60, widget=forms.HiddenInput)
     n_labels = forms.IntegerField(required=False, min_value=0, max_value=1_000, widget=forms.HiddenInput)

@@ -15,6 +15,7 @@ from annotate.answers import SETTINGS, FieldSpecInvalid, JsonValue, fields_from_
 from annotate.languages import is_language_tag
 from annotate.models import ItemSet, Membership, Project, Stage
 from annotate.stage_kinds import KINDS
+from annotate.wording import _
 
 MAX_FIELDS = 12
 GROUPS = [("", "no group"), ("A", "A"), ("B", "B")]
@@ -50,7 +51,7 @@ class LanguagesField(forms.CharField):
     """BCP-47 tags with commas between them."""
 
     def __init__(self, **kwargs: Any) -> None:
-        super().__init__(required=False, label="Languages", max_length=300, **kwargs)
+        super().__init__(required=False, label=_("Languages"), max_length=300, **kwargs)
 
     def prepare_value(self, value: Any) -> Any:
         return ", ".join(value) if isinstance(value, list) else value
@@ -59,7 +60,9 @@ class LanguagesField(forms.CharField):
         tags = [tag.strip() for tag in super().clean(value).split(",") if tag.strip()]
         for tag in tags:
             if not is_language_tag(tag):
-                raise ValidationError(f"{tag} is no language tag; write en, ta or zh-Hans, with commas between.")
+                raise ValidationError(
+                    _("%(tag)s is no language tag; write en, ta or zh-Hans, with commas between.", tag=tag)
+                )
         return tags
 
 
@@ -84,7 +87,9 @@ def _address(text: str, title: str) -> str:
     """The slug that was typed, or one made of the title."""
     slug = slugify(text or title)[:80]
     if not slug:
-        raise ValidationError("Write a short address in Latin letters and digits; the title has none to make one of.")
+        raise ValidationError(
+            _("Write a short address in Latin letters and digits; the title has none to make one of.")
+        )
     return slug
 
 
@@ -94,23 +99,23 @@ class ProjectForm(PlainForm):
         required=False,
         max_length=5_000,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="What people who are invited read before they take part.",
+        help_text=_("What people who are invited read before they take part."),
     )
-    languages = LanguagesField(help_text="Of the items, as BCP-47 tags, such as en, ta, zh-Hans.")
+    languages = LanguagesField(help_text=_("Of the items, as BCP-47 tags, such as en, ta, zh-Hans."))
     current_date = forms.CharField(
         required=False,
         max_length=60,
-        label="Current date",
-        help_text="What “today” means in the questions, such as December 2022; shown to people and models alike.",
+        label=_("Current date"),
+        help_text=_("What “today” means in the questions, such as December 2022; shown to people and models alike."),
     )
     time_zone = forms.ChoiceField(
-        choices=time_zones, initial="UTC", label="Time zone", help_text="Days are counted here."
+        choices=time_zones, initial="UTC", label=_("Time zone"), help_text=_("Days are counted here.")
     )
     guidelines = forms.CharField(
         required=False,
         max_length=200_000,
         widget=forms.Textarea(attrs={"rows": 8}),
-        help_text="Markdown. Shown beside every item, in stages that have no guidelines of their own.",
+        help_text=_("Markdown. Shown beside every item, in stages that have no guidelines of their own."),
     )
 
 
@@ -118,8 +123,10 @@ class NewProjectForm(ProjectForm):
     slug = forms.CharField(
         max_length=80,
         required=False,
-        label="Short address",
-        help_text="Latin letters, digits and hyphens; stands in the address of every page. Empty: made of the title.",
+        label=_("Short address"),
+        help_text=_(
+            "Latin letters, digits and hyphens; stands in the address of every page. Empty: made of the title."
+        ),
     )
     field_order = ("title", "slug")
 
@@ -131,68 +138,74 @@ class NewProjectForm(ProjectForm):
             self.add_error("slug", problem)
             return data
         if Project.objects.filter(slug=data["slug"]).exists():
-            self.add_error("slug", f"There is a project with the address {data['slug']} already.")
+            self.add_error("slug", _("There is a project with the address %(slug)s already.", slug=data["slug"]))
         return data
 
 
 class StageForm(PlainForm):
     """How a stage is run; what it asks is the form of StageVersionForm and FieldFormSet."""
 
-    title = forms.CharField(max_length=120, help_text="Annotators see it.")
+    title = forms.CharField(max_length=120, help_text=_("Annotators see it."))
     overlap = forms.IntegerField(
-        min_value=1, max_value=1_000, initial=3, label="People per item", help_text="How many answers each item gets."
+        min_value=1,
+        max_value=1_000,
+        initial=3,
+        label=_("People per item"),
+        help_text=_("How many answers each item gets."),
     )
     roles = forms.MultipleChoiceField(
         choices=[(value, label) for value, label in Membership.Role.choices if value != "viewer"],
         initial=["annotator"],
         widget=forms.CheckboxSelectMultiple,
-        label="Who may take it",
+        label=_("Who may take it"),
     )
     lease_minutes = forms.IntegerField(
         min_value=1,
         max_value=1_440,
         initial=30,
-        label="Minutes before an idle item goes to somebody else",
-        help_text="Counted from the last sign of work. What was typed is kept, and can still be sent.",
+        label=_("Minutes before an idle item goes to somebody else"),
+        help_text=_("Counted from the last sign of work. What was typed is kept, and can still be sent."),
     )
-    order = forms.ChoiceField(choices=Stage.Order.choices, initial=Stage.Order.SEEDED, label="Order")
+    order = forms.ChoiceField(choices=Stage.Order.choices, initial=Stage.Order.SEEDED, label=_("Order"))
     is_closed_book = forms.BooleanField(
-        required=False, initial=True, label="Closed book: people answer from what is shown and what they know"
+        required=False, initial=True, label=_("Closed book: people answer from what is shown and what they know")
     )
     time_limit_seconds = forms.IntegerField(
         required=False,
         min_value=5,
         max_value=86_400,
-        label="Time limit per item, seconds",
-        help_text="For closed book. People are told; an answer that takes longer is kept, and exports give its time.",
+        label=_("Time limit per item, seconds"),
+        help_text=_(
+            "For closed book. People are told; an answer that takes longer is kept, and exports give its time."
+        ),
     )
     permitted_sources = forms.CharField(
         required=False,
         max_length=200,
-        label="Permitted sources",
-        help_text="Without closed book: what people may look things up in, such as Wikipedia.",
+        label=_("Permitted sources"),
+        help_text=_("Without closed book: what people may look things up in, such as Wikipedia."),
     )
 
     is_cross_group = forms.BooleanField(
-        required=False, label="Cross-check: nobody gets what somebody of their own group wrote"
+        required=False, label=_("Cross-check: nobody gets what somebody of their own group wrote")
     )
     escalate_by = forms.IntegerField(
         required=False,
         min_value=0,
         max_value=100,
         initial=0,
-        label="People asked in addition where there is no majority",
-        help_text="0: nobody. They are asked when the first answers are all there.",
+        label=_("People asked in addition where there is no majority"),
+        help_text=_("0: nobody. They are asked when the first answers are all there."),
     )
     escalate_times = forms.IntegerField(
-        required=False, min_value=1, max_value=20, initial=1, label="How often more are asked at most"
+        required=False, min_value=1, max_value=20, initial=1, label=_("How often more are asked at most")
     )
     adjudicated_in = forms.ModelChoiceField(
         queryset=Stage.objects.none(),
         required=False,
-        label="Adjudicated in",
-        empty_label="nowhere",
-        help_text="Where items wait that have no majority in the end. It asks what decides here.",
+        label=_("Adjudicated in"),
+        empty_label=_("nowhere"),
+        help_text=_("Where items wait that have no majority in the end. It asks what decides here."),
     )
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
@@ -211,9 +224,9 @@ class StageForm(PlainForm):
         data = super().clean() or {}
         # A report states the condition of the human baseline: it must be one of two, and named.
         if data.get("is_closed_book") and data.get("permitted_sources"):
-            self.add_error("permitted_sources", "Closed book has no sources: empty this, or untick closed book.")
+            self.add_error("permitted_sources", _("Closed book has no sources: empty this, or untick closed book."))
         if not data.get("is_closed_book") and not data.get("permitted_sources"):
-            self.add_error("permitted_sources", "Name the sources people may use, or tick closed book.")
+            self.add_error("permitted_sources", _("Name the sources people may use, or tick closed book."))
         return data
 
 
@@ -222,7 +235,9 @@ class NewStageForm(StageForm):
         choices=[(kind, described.caption) for kind, described in KINDS.items() if described.is_offered],
         widget=forms.HiddenInput,
     )
-    slug = forms.CharField(max_length=80, required=False, label="Short address", help_text="Empty: made of the title.")
+    slug = forms.CharField(
+        max_length=80, required=False, label=_("Short address"), help_text=_("Empty: made of the title.")
+    )
     field_order = ("kind", "title", "slug")
 
     def clean(self) -> dict[str, Any]:
@@ -234,7 +249,7 @@ class NewStageForm(StageForm):
             return data
         # "new" is the address of this very page.
         if data["slug"] == "new" or self.project.stages.filter(slug=data["slug"]).exists():
-            self.add_error("slug", f"The address {data['slug']} is taken; choose another.")
+            self.add_error("slug", _("The address %(slug)s is taken; choose another.", slug=data["slug"]))
         return data
 
 
@@ -242,51 +257,59 @@ class StageVersionForm(PlainForm):
     """What is shown and said beside the fields."""
 
     shown_keys = LinesField(
-        label="Shown content",
-        help_text="Keys of the items' content, one a line, in the order people see them. The first is the headline.",
+        label=_("Shown content"),
+        help_text=_("Keys of the items' content, one a line, in the order people see them. The first is the headline."),
     )
     instruction = forms.CharField(
-        required=False, max_length=400, label="Instruction", help_text="One line above the answer."
+        required=False, max_length=400, label=_("Instruction"), help_text=_("One line above the answer.")
     )
 
 
 class FieldForm(PlainForm):
-    name = forms.SlugField(max_length=50, help_text="In exports and reports: lower-case letters, digits, underscores.")
-    type = forms.ChoiceField(choices=list(TYPE_WORDS.items()), label="How it is answered", initial="choice")
-    caption = forms.CharField(max_length=200, help_text="The question as people read it.")
+    name = forms.SlugField(
+        max_length=50, help_text=_("In exports and reports: lower-case letters, digits, underscores.")
+    )
+    type = forms.ChoiceField(choices=list(TYPE_WORDS.items()), label=_("How it is answered"), initial="choice")
+    caption = forms.CharField(max_length=200, help_text=_("The question as people read it."))
     help = forms.CharField(max_length=300, required=False)
     options = LinesField(
         required=False,
-        help_text="To choose from: one option a line, as value | caption. The value is exported. "
-        "For a scale: captions of single points, such as 1 | not at all.",
+        help_text=_(
+            "To choose from: one option a line, as value | caption. The value is exported. For a scale: "
+            "captions of single points, such as 1 | not at all."
+        ),
     )
-    max_length = forms.IntegerField(required=False, min_value=1, max_value=200_000, label="Longest text, characters")
+    max_length = forms.IntegerField(required=False, min_value=1, max_value=200_000, label=_("Longest text, characters"))
     unit = forms.CharField(
-        required=False, max_length=40, help_text="What is asked in, such as months or %: a bare number is read in it."
+        required=False,
+        max_length=40,
+        help_text=_("What is asked in, such as months or %: a bare number is read in it."),
     )
     min = forms.IntegerField(
         required=False,
-        label="From",
-        help_text="Lowest number, first point of a scale, fewest options, members, rows or pairs.",
+        label=_("From"),
+        help_text=_("Lowest number, first point of a scale, fewest options, members, rows or pairs."),
     )
-    max = forms.IntegerField(required=False, label="To", help_text="Highest or most, likewise.")
+    max = forms.IntegerField(required=False, label=_("To"), help_text=_("Highest or most, likewise."))
     ordered = forms.BooleanField(
-        required=False, label="The order counts: of options from low to high, of a list, of a table's rows"
+        required=False, label=_("The order counts: of options from low to high, of a list, of a table's rows")
     )
     columns = LinesField(
         required=False,
-        label="Columns of a table",
-        help_text="Their names, one a line, in order. What the cells hold may follow, as in “born: year”; "
-        "text, number, date and year are known.",
+        label=_("Columns of a table"),
+        help_text=_(
+            "Their names, one a line, in order. What the cells hold may follow, as in “born: year”; "
+            "text, number, date and year are known."
+        ),
     )
     columns_from = forms.CharField(
         required=False,
         max_length=200,
-        label="Columns from the item",
-        help_text="The content key under which each item names its own columns; an item without it has those above.",
+        label=_("Columns from the item"),
+        help_text=_("The content key under which each item names its own columns; an item without it has those above."),
     )
-    decides = forms.BooleanField(required=False, initial=True, label="Decides: it is counted, voted on and compared")
-    required = forms.BooleanField(required=False, initial=True, label="Must be answered")
+    decides = forms.BooleanField(required=False, initial=True, label=_("Decides: it is counted, voted on and compared"))
+    required = forms.BooleanField(required=False, initial=True, label=_("Must be answered"))
 
     def clean_options(self) -> list[dict[str, Any]]:
         # Captions in other languages come through the API; the editor shows the plain ones and keeps the others.
@@ -342,12 +365,12 @@ def field_initial(fields: Sequence[dict[str, JsonValue]]) -> list[dict[str, Any]
 
 class GuidelinesForm(PlainForm):
     markdown = forms.CharField(
-        required=False, max_length=200_000, label="Guidelines", widget=forms.Textarea(attrs={"rows": 10})
+        required=False, max_length=200_000, label=_("Guidelines"), widget=forms.Textarea(attrs={"rows": 10})
     )
 
 
 class AddItemsForm(PlainForm):
-    item_set = forms.ModelChoiceField(queryset=ItemSet.objects.none(), label="Item set", empty_label=None)
+    item_set = forms.ModelChoiceField(queryset=ItemSet.objects.none(), label=_("Item set"), empty_label=None)
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -360,25 +383,25 @@ class MemberForm(PlainForm):
     role = forms.ChoiceField(
         choices=[(value, label) for value, label in Membership.Role.choices if value != "admin"], initial="annotator"
     )
-    group = forms.ChoiceField(choices=GROUPS, required=False, help_text="For a cross-check; else no group.")
+    group = forms.ChoiceField(choices=GROUPS, required=False, help_text=_("For a cross-check; else no group."))
 
 
 class CodesForm(MemberForm):
-    n_codes = forms.IntegerField(min_value=1, max_value=500, initial=5, label="How many")
-    languages = LanguagesField(help_text="Items in other languages are not offered. Empty: every language.")
+    n_codes = forms.IntegerField(min_value=1, max_value=500, initial=5, label=_("How many"))
+    languages = LanguagesField(help_text=_("Items in other languages are not offered. Empty: every language."))
     field_order = ("n_codes", "role", "group", "languages")
 
 
 class InviteForm(MemberForm):
-    days = forms.IntegerField(min_value=1, max_value=90, initial=7, label="Valid for, days")
-    max_uses = forms.IntegerField(min_value=1, max_value=10_000, initial=1, label="For how many people")
+    days = forms.IntegerField(min_value=1, max_value=90, initial=7, label=_("Valid for, days"))
+    max_uses = forms.IntegerField(min_value=1, max_value=10_000, initial=1, label=_("For how many people"))
     field_order = ("max_uses", "days", "role", "group")
 
 
 class ExcludeForm(PlainForm):
-    reason = forms.CharField(max_length=300, help_text="Printed in exports and reports beside what was left out.")
+    reason = forms.CharField(max_length=300, help_text=_("Printed in exports and reports beside what was left out."))
     rule = forms.CharField(
         max_length=60,
         required=False,
-        help_text="The rule it follows, if one was set before the study, such as “3 of 5 checks missed”.",
+        help_text=_("The rule it follows, if one was set before the study, such as “3 of 5 checks missed”."),
     )

@@ -8,6 +8,7 @@ from typing import Any
 from annotate.answers import FieldSpec
 from annotate.exceptions import RecipeInvalid
 from annotate.feeding import Recipe
+from annotate.wording import _
 
 QUESTION = "question"
 PAIR_PARTS = ("question", "answer")
@@ -71,35 +72,51 @@ def check_recipe(
     """
     asked = {field.name: field for field in fields}
     if recipe.each and (recipe.each not in asked or asked[recipe.each].type != "qa_pairs"):
-        raise RecipeInvalid(f"“{recipe.each}” is no field of questions with answers in this stage.")
+        raise RecipeInvalid(_("“%(each)s” is no field of questions with answers in this stage.", each=recipe.each))
     for field, values in recipe.when:
         if field not in asked:
-            raise RecipeInvalid(f"A condition names the field {field!r}, which this stage does not ask.")
+            raise RecipeInvalid(
+                _("A condition names the field %(field)s, which this stage does not ask.", field=repr(field))
+            )
         options = {option.value for option in asked[field].options}
         if asked[field].type not in _CHOSEN:
-            raise RecipeInvalid(f"A condition names {field!r}, and only one choice can be a condition.")
+            raise RecipeInvalid(
+                _("A condition names %(field)s, and only one choice can be a condition.", field=repr(field))
+            )
         if unknown := sorted(values - options):
-            raise RecipeInvalid(f"A condition names {unknown[0]!r}, which is no option of {field!r}.")
+            raise RecipeInvalid(
+                _(
+                    "A condition names %(unknown)s, which is no option of %(field)s.",
+                    unknown=repr(unknown[0]),
+                    field=repr(field),
+                )
+            )
     known = None if content_keys is None else set(content_keys)
     for part in ("content", "gold", "strata"):
         for name, place in getattr(recipe, part):
             _check_place(place, asked, known)
             if part == "gold" and name not in {field.name for field in target}:
-                raise RecipeInvalid(f"The gold label {name!r} is of no field that the next stage asks.")
+                raise RecipeInvalid(
+                    _("The gold label %(name)s is of no field that the next stage asks.", name=repr(name))
+                )
     made = [name for name, _ in recipe.content]
     if recipe.makes_items and target_keys and not set(made) & set(target_keys):
         shows = f"The next stage shows {_listed(target_keys)}"
-        raise RecipeInvalid(f"{shows}, and the new items would have {_listed(made)}: nothing to see.")
+        raise RecipeInvalid(
+            _("%(shows)s, and the new items would have %(listed)s: nothing to see.", shows=shows, listed=_listed(made))
+        )
 
 
 def _check_place(place: str, asked: dict[str, FieldSpec], known: set[str] | None) -> None:
-    source, _, key = place.partition(".")
+    source, __, key = place.partition(".")
     if source == "answer" and key not in asked:
-        raise RecipeInvalid(f"{place!r}: this stage does not ask {key!r}.")
+        raise RecipeInvalid(_("%(place)s: this stage does not ask %(key)s.", place=repr(place), key=repr(key)))
     if source == "each" and key not in PAIR_PARTS:
-        raise RecipeInvalid(f"{place!r}: a pair has a question and an answer, no {key!r}.")
+        raise RecipeInvalid(
+            _("%(place)s: a pair has a question and an answer, no %(key)s.", place=repr(place), key=repr(key))
+        )
     if source == "item" and known is not None and key not in known:
-        raise RecipeInvalid(f"{place!r}: no item has content called {key!r}.")
+        raise RecipeInvalid(_("%(place)s: no item has content called %(key)s.", place=repr(place), key=repr(key)))
 
 
 def _place(place: str, captions: dict[str, str]) -> str:

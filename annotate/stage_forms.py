@@ -7,7 +7,6 @@ from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
-from django.utils.translation import gettext_lazy as _
 
 from annotate.models import Feed, Stage
 from annotate.project_forms import LinesField, PlainForm
@@ -21,6 +20,7 @@ from annotate.stage_options import (
     RewriteOptions,
     read_options,
 )
+from annotate.wording import _
 
 MAX_SEED = 2**53 - 1
 
@@ -36,7 +36,9 @@ class PairsField(LinesField):
         for line in super().clean(value):
             first, bar, second = line.partition("|")
             if not bar or not first.strip() or not second.strip():
-                raise ValidationError(f"Write {line!r} as what the source says | value of the label.")
+                raise ValidationError(
+                    _("Write %(line)s as what the source says | value of the label.", line=repr(line))
+                )
             pairs.append([first.strip(), second.strip()])
         return pairs
 
@@ -53,45 +55,54 @@ class RewriteOptionsForm(OptionsForm):
     claim_key = forms.CharField(
         required=False,
         max_length=200,
-        label="The claim stands under",
-        help_text="A content key. Empty: the first that is shown. A question that repeats the claim is refused.",
+        label=_("The claim stands under"),
+        help_text=_("A content key. Empty: the first that is shown. A question that repeats the claim is refused."),
     )
     source_label_key = forms.CharField(
         required=False,
         max_length=200,
-        label="Show what the source says of it",
-        help_text="The content key of the source's own label, such as verdict. Empty: writers do not see it.",
+        label=_("Show what the source says of it"),
+        help_text=_("The content key of the source's own label, such as verdict. Empty: writers do not see it."),
     )
     source_labels = PairsField(
         required=False,
-        label="In the words of your labels",
-        help_text="One a line: what the source says | value of your label, such as SUPPORTS | yes.",
+        label=_("In the words of your labels"),
+        help_text=_("One a line: what the source says | value of your label, such as SUPPORTS | yes."),
     )
 
 
 class AuthorOptionsForm(OptionsForm):
     hidden_keys = LinesField(
         required=False,
-        label="Rows that authors do not see",
-        help_text=f"Keys of tables, one a line: what everybody asks about, such as {', '.join(POPULAR_KEYS[:3])}. "
-        "Whoever answers the questions sees the whole table.",
+        label=_("Rows that authors do not see"),
+        help_text=_(
+            "Keys of tables, one a line: what everybody asks about, such as %(popular_keys)s. Whoever "
+            "answers the questions sees the whole table.",
+            popular_keys=", ".join(POPULAR_KEYS[:3]),
+        ),
     )
     hidden_sections = LinesField(
-        required=False, label="Sections that authors do not see", help_text="Headings, one a line, such as Olympics."
+        required=False,
+        label=_("Sections that authors do not see"),
+        help_text=_("Headings, one a line, such as Olympics."),
     )
     is_shuffled = forms.BooleanField(
-        required=False, label="Authors see sections and rows in an order of their own, which is stored"
+        required=False, label=_("Authors see sections and rows in an order of their own, which is stored")
     )
     domain = forms.CharField(
         required=False,
         max_length=200,
-        label="Batches mix",
-        help_text="A stratum, such as domain: items added from now on stand in the queue in batches that mix its "
-        "values. Empty: in the order of their set.",
+        label=_("Batches mix"),
+        help_text=_(
+            "A stratum, such as domain: items added from now on stand in the queue in batches that mix "
+            "its values. Empty: in the order of their set."
+        ),
     )
-    n_domains = forms.IntegerField(required=False, min_value=1, max_value=100, initial=12, label="Domains of one batch")
+    n_domains = forms.IntegerField(
+        required=False, min_value=1, max_value=100, initial=12, label=_("Domains of one batch")
+    )
     per_domain = forms.IntegerField(
-        required=False, min_value=1, max_value=100, initial=3, label="Items of one domain in a batch, at most"
+        required=False, min_value=1, max_value=100, initial=3, label=_("Items of one domain in a batch, at most")
     )
 
 
@@ -128,17 +139,19 @@ def options_form(stage: Stage, data: Mapping[str, Any] | None = None) -> Options
 class FeedForm(PlainForm):
     """Where the answers of a stage go, and what becomes of them there."""
 
-    target = forms.ModelChoiceField(queryset=Stage.objects.none(), label="Go to", empty_label=None)
-    rule = forms.ChoiceField(choices=Feed.Rule.choices, label="Which", initial=Feed.Rule.EVERY)
+    target = forms.ModelChoiceField(queryset=Stage.objects.none(), label=_("Go to"), empty_label=None)
+    rule = forms.ChoiceField(choices=Feed.Rule.choices, label=_("Which"), initial=Feed.Rule.EVERY)
     makes_items = forms.BooleanField(required=False)
     kept_keys = LinesField(
         required=False,
-        label="New items keep",
-        help_text="Content keys of the item that was written about, one a line, such as the table. A key that the next "
-        "stage does not show is kept unseen.",
+        label=_("New items keep"),
+        help_text=_(
+            "Content keys of the item that was written about, one a line, such as the table. A key that "
+            "the next stage does not show is kept unseen."
+        ),
     )
-    only_field = forms.CharField(required=False, max_length=50, label="Only answers whose field")
-    only_values = LinesField(required=False, label="has one of the values")
+    only_field = forms.CharField(required=False, max_length=50, label=_("Only answers whose field"))
+    only_values = LinesField(required=False, label=_("has one of the values"))
 
     def __init__(self, *args: Any, stage: Stage, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -150,17 +163,17 @@ class FeedForm(PlainForm):
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}
         if bool(data.get("only_field")) != bool(data.get("only_values")):
-            self.add_error("only_values", "A condition has a field and values. Fill in both, or neither.")
+            self.add_error("only_values", _("A condition has a field and values. Fill in both, or neither."))
         return data
 
 
 class CrossCheckForm(PlainForm):
-    n = forms.IntegerField(min_value=1, max_value=MAX_DRAWN, initial=200, label="Items of each group")
+    n = forms.IntegerField(min_value=1, max_value=MAX_DRAWN, initial=200, label=_("Items of each group"))
     seed = forms.IntegerField(
-        required=False, min_value=0, max_value=MAX_SEED, label="Seed", help_text="Empty: the stage's own."
+        required=False, min_value=0, max_value=MAX_SEED, label=_("Seed"), help_text=_("Empty: the stage's own.")
     )
     written_in = forms.ModelChoiceField(
-        queryset=Stage.objects.none(), required=False, label="Written in", empty_label="any stage"
+        queryset=Stage.objects.none(), required=False, label=_("Written in"), empty_label=_("any stage")
     )
 
     def __init__(self, *args: Any, stage: Stage, **kwargs: Any) -> None:
@@ -171,4 +184,4 @@ class CrossCheckForm(PlainForm):
 
 
 class GroupsForm(PlainForm):
-    seed = forms.IntegerField(min_value=0, max_value=MAX_SEED, initial=1, label="Seed")
+    seed = forms.IntegerField(min_value=0, max_value=MAX_SEED, initial=1, label=_("Seed"))

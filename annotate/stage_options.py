@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, TypeAlias
 
 from annotate.exceptions import StageOptionsInvalid
+from annotate.wording import _
 
 # Rows that most infoboxes have and everybody asks about: what the makers of TempTabQA hid from their authors.
 POPULAR_KEYS = ("Born", "Died", "Years active", "Year active")
@@ -101,7 +102,9 @@ def read_options(kind: str, data: Mapping[str, Any]) -> Options | None:
         return None
     defaults = asdict(record())
     if unknown := sorted(set(data) - set(defaults)):
-        raise StageOptionsInvalid(unknown[0], f"A stage of this kind has no option called {unknown[0]!r}.")
+        raise StageOptionsInvalid(
+            unknown[0], _("A stage of this kind has no option called %(unknown)s.", unknown=repr(unknown[0]))
+        )
     read = {name: _value(name, value, defaults[name]) for name, value in data.items()}
     return record(**read)
 
@@ -143,31 +146,35 @@ def options_to_json(options: Options) -> dict[str, Any]:
 def _value(name: str, value: Any, default: Any) -> Any:
     if isinstance(default, bool):
         if not isinstance(value, bool):
-            raise StageOptionsInvalid(name, "This is true or false.")
+            raise StageOptionsInvalid(name, _("This is true or false."))
         return value
     if isinstance(default, int):
         if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= 100:
-            raise StageOptionsInvalid(name, "This is a whole number from 1 to 100.")
+            raise StageOptionsInvalid(name, _("This is a whole number from 1 to 100."))
         return value
     if isinstance(default, str):
         return _text(name, value)
     if not isinstance(value, list | tuple) or len(value) > MAX_ENTRIES:
-        raise StageOptionsInvalid(name, f"This is a list of at most {MAX_ENTRIES} entries.")
+        raise StageOptionsInvalid(
+            name, _("This is a list of at most %(max_entries)s entries.", max_entries=MAX_ENTRIES)
+        )
     if name != "source_labels":
         return tuple(_text(name, one) for one in value)
     pairs = tuple(_pair(name, one) for one in value)
     if repeated := next((source for n, (source, _) in enumerate(pairs) if source in dict(pairs[:n])), None):
-        raise StageOptionsInvalid(name, f"{repeated!r} stands there twice.")
+        raise StageOptionsInvalid(name, _("%(repeated)s stands there twice.", repeated=repr(repeated)))
     return pairs
 
 
 def _text(name: str, value: Any) -> str:
     if not isinstance(value, str) or len(value) > MAX_LENGTH:
-        raise StageOptionsInvalid(name, f"This is a text of at most {MAX_LENGTH} characters.")
+        raise StageOptionsInvalid(
+            name, _("This is a text of at most %(max_length)s characters.", max_length=MAX_LENGTH)
+        )
     return value
 
 
 def _pair(name: str, value: Any) -> tuple[str, str]:
     if not isinstance(value, list | tuple) or len(value) != 2:
-        raise StageOptionsInvalid(name, "Each entry is a pair: what the source says, and the label.")
+        raise StageOptionsInvalid(name, _("Each entry is a pair: what the source says, and the label."))
     return _text(name, value[0]), _text(name, value[1])

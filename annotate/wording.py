@@ -14,7 +14,7 @@ from typing import Any
 class Words(str):
     """An English sentence that remembers its pattern and what was filled in.
 
-    `_ = Words` marks it for makemessages: `_("Pair %(number)s has no answer.", number=number)`.
+    `_` marks it for makemessages: `_("Pair %(number)s has no answer.", number=number)`.
     """
 
     pattern: str
@@ -33,6 +33,10 @@ class Words(str):
 
     def __html__(self) -> str:
         return html.escape(said(self))
+
+
+# As gettext calls it, so that makemessages finds the sentences.
+_ = Words
 
 
 class Counted(Words):

@@ -178,7 +178,7 @@ CSRF_TRUSTED_ORIGINS = _values["GOLDPANEL_TRUSTED_ORIGINS"]
 if CSRF_TRUSTED_ORIGINS is None:
     # ".example.org" among the hosts is "*.example.org" among the origins.
     CSRF_TRUSTED_ORIGINS = [f"https://{'*' if host.startswith('.') else ''}{host}" for host in ALLOWED_HOSTS]
-MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
+MESSAGE_STORAGE = "annotate.speaking.SaidMessages"
 
 # What browsers are told
 SECURE_CONTENT_TYPE_NOSNIFF = True

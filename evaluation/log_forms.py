@@ -8,6 +8,7 @@ from django import forms
 
 from annotate.models import ItemSet, Project, Stage, StageVersion
 from annotate.project_forms import PlainForm
+from annotate.wording import _
 from evaluation.models import LogImport
 from evaluation.services.log_importing import options_of
 
@@ -17,30 +18,32 @@ class LogDraftForm(PlainForm):
 
     stage = forms.ModelChoiceField(
         Stage.objects.none(),
-        label="Question",
+        label=_("Question"),
         empty_label=None,
-        help_text="The stage whose form the answers belong to: completions are read as answers to its first field.",
+        help_text=_("The stage whose form the answers belong to: completions are read as answers to its first field."),
     )
     model = forms.CharField(
         max_length=200,
         required=False,
-        help_text="Which model answered, where the log does not say. Samples of lm-evaluation-harness never do.",
+        help_text=_("Which model answered, where the log does not say. Samples of lm-evaluation-harness never do."),
     )
     run_name = forms.CharField(
         max_length=90,
         required=False,
-        label="Name of the run",
-        help_text="Empty: the model's. Filters and repeats are added where there are several.",
+        label=_("Name of the run"),
+        help_text=_("Empty: the model's. Filters and repeats are added where there are several."),
     )
     id_field = forms.CharField(
         max_length=200,
         required=False,
-        label="Field that holds the items' ids",
-        help_text="Empty: id and the other usual names. In samples of lm-evaluation-harness a field of the document.",
+        label=_("Field that holds the items' ids"),
+        help_text=_(
+            "Empty: id and the other usual names. In samples of lm-evaluation-harness a field of the document."
+        ),
     )
     accept_changed = forms.BooleanField(
         required=False,
-        label="Ids count even where the log has another text than the item",
+        label=_("Ids count even where the log has another text than the item"),
     )
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
@@ -70,12 +73,14 @@ class LogDraftForm(PlainForm):
 
 class LogUploadForm(LogDraftForm):
     file = forms.FileField(
-        label="Log",
+        label=_("Log"),
         widget=forms.FileInput(attrs={"class": ""}),
-        help_text="JSONL, JSON, CSV or TSV with our columns; samples of lm-evaluation-harness; a log of inspect_ai in "
-        "JSON; scenario_state.json of HELM; output of OpenAI's batch API.",
+        help_text=_(
+            "JSONL, JSON, CSV or TSV with our columns; samples of lm-evaluation-harness; a log of "
+            "inspect_ai in JSON; scenario_state.json of HELM; output of OpenAI's batch API."
+        ),
     )
-    item_set = forms.ModelChoiceField(ItemSet.objects.none(), label="Items", empty_label=None)
+    item_set = forms.ModelChoiceField(ItemSet.objects.none(), label=_("Items"), empty_label=None)
     field_order = ("file", "item_set", "stage")
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:

@@ -8,6 +8,7 @@ from django import forms
 
 from annotate.answers import FieldSpec, fields_from_json
 from annotate.models import ItemSet, Project, Stage
+from annotate.wording import _
 from evaluation.models import Run
 from evaluation.reports.words import measure_words
 from evaluation.services.reporting import ReportNotPossible, deciding_field, scorers_for, selectable_scorers
@@ -32,50 +33,50 @@ class ReportForm(forms.Form):
     title = forms.CharField(max_length=120, widget=forms.TextInput(attrs={"class": "input"}))
     stage = forms.ModelChoiceField(
         Stage.objects.none(),
-        label="People: the stage they answered",
+        label=_("People: the stage they answered"),
         empty_label=None,
         widget=forms.Select(attrs={"class": "input"}),
     )
     item_set = forms.ModelChoiceField(
         ItemSet.objects.none(),
-        label="Items",
+        label=_("Items"),
         empty_label=None,
-        help_text="A frozen set. Every figure says how many of its items it covers.",
+        help_text=_("A frozen set. Every figure says how many of its items it covers."),
         widget=forms.Select(attrs={"class": "input"}),
     )
     runs = RowsField(
-        Run.objects.none(), label="Models: their runs", required=False, widget=forms.CheckboxSelectMultiple
+        Run.objects.none(), label=_("Models: their runs"), required=False, widget=forms.CheckboxSelectMultiple
     )
     comparison = forms.ChoiceField(
-        label="Field and main score",
-        help_text="The usual scores of the field are reported beside it.",
+        label=_("Field and main score"),
+        help_text=_("The usual scores of the field are reported beside it."),
         widget=forms.Select(attrs={"class": "input"}),
     )
     further_scorers = forms.MultipleChoiceField(
-        label="Further scores", required=False, widget=forms.CheckboxSelectMultiple
+        label=_("Further scores"), required=False, widget=forms.CheckboxSelectMultiple
     )
     primary_run = forms.ModelChoiceField(
         Run.objects.none(),
-        label="Primary comparison: the mean person against",
+        label=_("Primary comparison: the mean person against"),
         required=False,
-        empty_label="no model",
-        help_text="Named before results are shown; every other comparison is then an exploratory one.",
+        empty_label=_("no model"),
+        help_text=_("Named before results are shown; every other comparison is then an exploratory one."),
         widget=forms.Select(attrs={"class": "input"}),
     )
     every_run_is_primary = forms.BooleanField(
-        label="Every run is a primary comparison",
+        label=_("Every run is a primary comparison"),
         required=False,
-        help_text="The mean person against each of them is one family; their p-values are adjusted together (Holm).",
+        help_text=_("The mean person against each of them is one family; their p-values are adjusted together (Holm)."),
     )
     seed = forms.IntegerField(
         min_value=0,
         max_value=MAX_SEED,
         initial=1,
-        help_text="Equal seeds draw equal resamples.",
+        help_text=_("Equal seeds draw equal resamples."),
         widget=forms.NumberInput(attrs={"class": "input"}),
     )
     n_resamples = forms.IntegerField(
-        label="Resamples",
+        label=_("Resamples"),
         min_value=200,
         max_value=20_000,
         initial=2_000,
@@ -101,16 +102,16 @@ class ReportForm(forms.Form):
         if data.get("comparison") and data.get("stage"):
             stage_pk, data["field"], data["primary_scorer"] = data.pop("comparison").split(":")
             if int(stage_pk) != data["stage"].pk:
-                self.add_error("comparison", "This field belongs to another stage.")
+                self.add_error("comparison", _("This field belongs to another stage."))
         self._check_further(data)
         stage, item_set = data.get("stage"), data.get("item_set")
         if stage and item_set and not is_asked_in(item_set, stage):
             self.add_error(
-                "item_set", "Nobody is asked any of these items in that stage: choose the items of the stage."
+                "item_set", _("Nobody is asked any of these items in that stage: choose the items of the stage.")
             )
         primary_run = data.get("primary_run")
         if primary_run is not None and primary_run not in data.get("runs", []):
-            self.add_error("primary_run", "Choose one of the runs that are compared.")
+            self.add_error("primary_run", _("Choose one of the runs that are compared."))
         return data
 
     def _check_further(self, data: dict[str, Any]) -> None:
@@ -123,7 +124,9 @@ class ReportForm(forms.Form):
             self.add_error("comparison", str(refusal))
             return
         if wrong := [measure_words(name) for name in data["further_scorers"] if name not in fitting]:
-            self.add_error("further_scorers", f"Does not fit answers to this field: {', '.join(wrong)}.")
+            self.add_error(
+                "further_scorers", _("Does not fit answers to this field: %(wrong)s.", wrong=", ".join(wrong))
+            )
 
 
 def comparisons(project: Project) -> list[tuple[str, list[tuple[str, str]]]]:

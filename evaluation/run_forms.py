@@ -12,6 +12,7 @@ from django.db.models import Q
 
 from annotate.models import ItemSet, Project, Stage, StageVersion
 from annotate.project_forms import PlainForm
+from annotate.wording import _
 from evaluation.models import Endpoint, Run
 from evaluation.models.endpoint import KEY_VARIABLE
 from evaluation.services.endpoints import BASELINES, MAX_IN_FLIGHT, MAX_TIMEOUT_SECONDS
@@ -27,53 +28,57 @@ STRATEGY_WORDS = {
 
 
 class EndpointForm(PlainForm):
-    name = forms.CharField(max_length=120, help_text="As runs and reports call it.")
+    name = forms.CharField(max_length=120, help_text=_("As runs and reports call it."))
     provider = forms.ChoiceField(
         # A log is imported, not asked.
         choices=[choice for choice in Endpoint.Provider.choices if choice[0] != Endpoint.Provider.LOG],
-        label="What answers",
+        label=_("What answers"),
     )
     model = forms.CharField(
         max_length=200,
-        help_text=f"As the server calls it. For a baseline one of {', '.join(BASELINES)}.",
+        help_text=_("As the server calls it. For a baseline one of %(baselines)s.", baselines=", ".join(BASELINES)),
     )
     base_url = forms.CharField(
         max_length=300,
         required=False,
-        label="Address",
-        help_text="Of a server: up to and without /chat/completions, such as https://api.example.org/v1. Private "
-        "addresses must be listed in the settings (GOLDPANEL_PRIVATE_ENDPOINTS).",
+        label=_("Address"),
+        help_text=_(
+            "Of a server: up to and without /chat/completions, such as https://api.example.org/v1. "
+            "Private addresses must be listed in the settings (GOLDPANEL_PRIVATE_ENDPOINTS)."
+        ),
     )
     key_variable = forms.CharField(
         max_length=80,
         required=False,
-        label="Variable that holds the key",
-        help_text="The NAME of an environment variable of the worker, GOLDPANEL_KEY_…, never the key itself; "
-        "…_HOSTS lists where that key may go. Empty: no key is sent.",
+        label=_("Variable that holds the key"),
+        help_text=_(
+            "The NAME of an environment variable of the worker, GOLDPANEL_KEY_…, never the key itself; "
+            "…_HOSTS lists where that key may go. Empty: no key is sent."
+        ),
     )
     max_in_flight = forms.IntegerField(
         min_value=1,
         max_value=MAX_IN_FLIGHT,
         initial=8,
-        label="Requests at a time",
-        help_text="Over all workers and runs together, as are the limits per minute.",
+        label=_("Requests at a time"),
+        help_text=_("Over all workers and runs together, as are the limits per minute."),
     )
     requests_per_minute = forms.IntegerField(
         required=False,
         min_value=1,
         max_value=100_000,
-        label="Requests per minute",
-        help_text="Empty: as fast as it answers.",
+        label=_("Requests per minute"),
+        help_text=_("Empty: as fast as it answers."),
     )
     tokens_per_minute = forms.IntegerField(
         required=False,
         min_value=1,
         max_value=1_000_000_000,
-        label="Tokens per minute",
-        help_text="In and out together. Empty: no limit.",
+        label=_("Tokens per minute"),
+        help_text=_("In and out together. Empty: no limit."),
     )
     timeout_seconds = forms.IntegerField(
-        min_value=1, max_value=MAX_TIMEOUT_SECONDS, initial=60, label="Seconds before a request is given up"
+        min_value=1, max_value=MAX_TIMEOUT_SECONDS, initial=60, label=_("Seconds before a request is given up")
     )
     input_price = forms.DecimalField(
         required=False,
@@ -81,8 +86,8 @@ class EndpointForm(PlainForm):
         max_value=100_000,
         max_digits=12,
         decimal_places=6,
-        label="Price of a million tokens in",
-        help_text="For what runs cost, and for budgets. Both prices, or none.",
+        label=_("Price of a million tokens in"),
+        help_text=_("For what runs cost, and for budgets. Both prices, or none."),
     )
     output_price = forms.DecimalField(
         required=False,
@@ -90,9 +95,9 @@ class EndpointForm(PlainForm):
         max_value=100_000,
         max_digits=12,
         decimal_places=6,
-        label="Price of a million tokens out",
+        label=_("Price of a million tokens out"),
     )
-    currency = forms.CharField(max_length=12, required=False, help_text="Of the prices, such as USD.")
+    currency = forms.CharField(max_length=12, required=False, help_text=_("Of the prices, such as USD."))
 
     def __init__(self, *args: Any, project: Project, endpoint: Endpoint | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -102,7 +107,7 @@ class EndpointForm(PlainForm):
         name = str(self.cleaned_data["name"])
         others = self.project.endpoints.filter(name=name)
         if (others.exclude(pk=self.endpoint.pk) if self.endpoint else others).exists():
-            raise ValidationError("There is an endpoint of that name already.")
+            raise ValidationError(_("There is an endpoint of that name already."))
         return name
 
     def clean_key_variable(self) -> str:
@@ -110,8 +115,10 @@ class EndpointForm(PlainForm):
         # Whatever was typed may be a key: it is neither repeated here nor stored.
         if name and (not re.fullmatch(KEY_VARIABLE, name) or name.endswith("_HOSTS")):
             raise ValidationError(
-                "Key variables are named GOLDPANEL_KEY_ and then capitals, digits and underscores. If this was a key, "
-                "put it into such a variable where the worker runs; it was not stored."
+                _(
+                    "Key variables are named GOLDPANEL_KEY_ and then capitals, digits and underscores. If this "
+                    "was a key, put it into such a variable where the worker runs; it was not stored."
+                )
             )
         return name
 
@@ -119,25 +126,25 @@ class EndpointForm(PlainForm):
         data = super().clean() or {}
         if data.get("provider") == Endpoint.Provider.BASELINE:
             if data.get("model") not in BASELINES:
-                self.add_error("model", f"The baselines are {', '.join(BASELINES)}.")
+                self.add_error("model", _("The baselines are %(baselines)s.", baselines=", ".join(BASELINES)))
             for name in ("base_url", "key_variable"):
                 if data.get(name):
-                    self.add_error(name, "A baseline has no server: leave this empty.")
+                    self.add_error(name, _("A baseline has no server: leave this empty."))
         self._check_prices(data)
         if data.get("provider") != Endpoint.Provider.BASELINE and "base_url" in data and not data["base_url"]:
-            self.add_error("base_url", "A server needs an address.")
+            self.add_error("base_url", _("A server needs an address."))
         return data
 
     def _check_prices(self, data: dict[str, Any]) -> None:
         prices = {name: data.get(name) for name in ("input_price", "output_price") if name in data}
         given = [name for name, price in prices.items() if price is not None]
         if given and data.get("provider") == Endpoint.Provider.BASELINE:
-            self.add_error(given[0], "A baseline costs nothing: leave this empty.")
+            self.add_error(given[0], _("A baseline costs nothing: leave this empty."))
         elif len(given) == 1 and len(prices) == 2:
             missing = next(name for name in prices if name not in given)
-            self.add_error(missing, "Give both prices, or none; what costs nothing has the price 0.")
+            self.add_error(missing, _("Give both prices, or none; what costs nothing has the price 0."))
         elif given and not data.get("currency") and "currency" in data:
-            self.add_error("currency", "Say in which currency the prices are.")
+            self.add_error("currency", _("Say in which currency the prices are."))
 
     def refuse_key(self) -> None:
         """Before a refused form is shown again: a key that was typed here by mistake must not come back in the page."""
@@ -152,8 +159,8 @@ def budget_money_field() -> forms.DecimalField:
         max_value=10_000_000,
         max_digits=14,
         decimal_places=6,
-        label="Money it may cost",
-        help_text="By the endpoint's prices. Empty: no limit.",
+        label=_("Money it may cost"),
+        help_text=_("By the endpoint's prices. Empty: no limit."),
     )
 
 
@@ -162,8 +169,8 @@ def budget_tokens_field() -> forms.IntegerField:
         required=False,
         min_value=1,
         max_value=10**12,
-        label="Tokens it may take",
-        help_text="In and out together. Empty: no limit.",
+        label=_("Tokens it may take"),
+        help_text=_("In and out together. Empty: no limit."),
     )
 
 
@@ -177,12 +184,14 @@ class BudgetForm(PlainForm):
 class ExtendForm(PlainForm):
     """More of the same: repeats, or the further items of a set that has grown."""
 
-    repeats = forms.IntegerField(min_value=1, max_value=MAX_REPEATS, help_text="How often each item is asked, in all.")
+    repeats = forms.IntegerField(
+        min_value=1, max_value=MAX_REPEATS, help_text=_("How often each item is asked, in all.")
+    )
     item_set = forms.ModelChoiceField(
         ItemSet.objects.none(),
-        label="Items",
+        label=_("Items"),
         empty_label=None,
-        help_text="The present set, or one that holds all of its items and further ones.",
+        help_text=_("The present set, or one that holds all of its items and further ones."),
     )
 
     def __init__(self, *args: Any, run: Run, **kwargs: Any) -> None:
@@ -197,42 +206,46 @@ class ExtendForm(PlainForm):
 class RunForm(PlainForm):
     """Every choice is one of the project's own rows; empty parameters are not sent at all."""
 
-    name = forms.CharField(max_length=120, help_text="As reports call it.")
-    endpoint = forms.ModelChoiceField(Endpoint.objects.none(), label="Model", empty_label=None)
+    name = forms.CharField(max_length=120, help_text=_("As reports call it."))
+    endpoint = forms.ModelChoiceField(Endpoint.objects.none(), label=_("Model"), empty_label=None)
     stage = forms.ModelChoiceField(
         Stage.objects.none(),
-        label="Question",
+        label=_("Question"),
         empty_label=None,
-        help_text="The stage whose form and shown content people get: the model gets the same.",
+        help_text=_("The stage whose form and shown content people get: the model gets the same."),
     )
-    item_set = forms.ModelChoiceField(ItemSet.objects.none(), label="Items", empty_label=None)
-    strategy = forms.ChoiceField(choices=list(STRATEGY_WORDS.items()), label="Prompt strategy")
+    item_set = forms.ModelChoiceField(ItemSet.objects.none(), label=_("Items"), empty_label=None)
+    strategy = forms.ChoiceField(choices=list(STRATEGY_WORDS.items()), label=_("Prompt strategy"))
     exemplar_set = forms.ModelChoiceField(
         ItemSet.objects.none(),
         required=False,
-        label="Exemplars",
-        empty_label="none",
-        help_text="For few-shot: a set whose gold answers are shown. For majority_label: the set whose labels are "
-        "counted. It must share no table and no text with the items.",
+        label=_("Exemplars"),
+        empty_label=_("none"),
+        help_text=_(
+            "For few-shot: a set whose gold answers are shown. For majority_label: the set whose labels "
+            "are counted. It must share no table and no text with the items."
+        ),
     )
     temperature = forms.FloatField(required=False, min_value=0, max_value=2, initial=0)
-    top_p = forms.FloatField(required=False, min_value=0, max_value=1, label="Top-p")
+    top_p = forms.FloatField(required=False, min_value=0, max_value=1, label=_("Top-p"))
     max_tokens = forms.IntegerField(
-        required=False, min_value=1, max_value=200_000, initial=512, label="Tokens per completion, at most"
+        required=False, min_value=1, max_value=200_000, initial=512, label=_("Tokens per completion, at most")
     )
     sends_seed = forms.BooleanField(
-        required=False, label="Send the seed to the server", help_text="Not every server takes one."
+        required=False, label=_("Send the seed to the server"), help_text=_("Not every server takes one.")
     )
     seed = forms.IntegerField(
-        min_value=0, max_value=MAX_SEED, initial=0, help_text="Of baselines that draw, and of repeats."
+        min_value=0, max_value=MAX_SEED, initial=0, help_text=_("Of baselines that draw, and of repeats.")
     )
     repeats = forms.IntegerField(
-        min_value=1, max_value=MAX_REPEATS, initial=1, help_text="How often each item is asked."
+        min_value=1, max_value=MAX_REPEATS, initial=1, help_text=_("How often each item is asked.")
     )
     reuses_answers = forms.BooleanField(
         required=False,
-        label="Take answers of earlier runs",
-        help_text="Where the very same request was sent to this endpoint at temperature 0. Each such answer says so.",
+        label=_("Take answers of earlier runs"),
+        help_text=_(
+            "Where the very same request was sent to this endpoint at temperature 0. Each such answer says so."
+        ),
     )
     budget_money = budget_money_field()
     budget_tokens = budget_tokens_field()
@@ -260,14 +273,14 @@ class RunForm(PlainForm):
     def clean_name(self) -> str:
         name = str(self.cleaned_data["name"])
         if self.project.runs.filter(name=name).exists():
-            raise ValidationError("There is a run of that name already.")
+            raise ValidationError(_("There is a run of that name already."))
         return name
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}
         for name in ("temperature", "top_p"):
             if data.get(name) is not None and not math.isfinite(data[name]):
-                self.add_error(name, "Write a number.")
+                self.add_error(name, _("Write a number."))
         stage, item_set = data.get("stage"), data.get("item_set")
         if stage and item_set:
             keys = StageVersion.objects.get(stage=stage, is_current=True).shown_keys
@@ -275,8 +288,11 @@ class RunForm(PlainForm):
             if item_set.n_items and not has_any_of(item_set, keys):
                 self.add_error(
                     "item_set",
-                    f"These items have nothing under {', '.join(keys)}, which is what this stage shows. "
-                    "Choose the items of the stage.",
+                    _(
+                        "These items have nothing under %(keys)s, which is what this stage shows. Choose the items "
+                        "of the stage.",
+                        keys=", ".join(keys),
+                    ),
                 )
         return data
 

@@ -8,6 +8,7 @@ from typing import Any
 from annotate.answers.columns import columns_in
 from annotate.answers.errors import AnswerInvalid
 from annotate.answers.fields import FieldSpec, JsonValue, RawData, get_field_type, types_of
+from annotate.wording import _
 
 
 def fields_for_item(
@@ -60,7 +61,7 @@ def validate_answer(fields: Sequence[FieldSpec], answer: Mapping[str, object]) -
     """
     known = {field.name for field in fields}
     if unknown := [name for name in answer if name not in known]:
-        raise AnswerInvalid(str(unknown[0]), "This question is not asked here.")
+        raise AnswerInvalid(str(unknown[0]), _("This question is not asked here."))
     asked = [field for field in fields if field.required or answer.get(field.name) is not None]
     return _each(asked, lambda field: get_field_type(field.type).validate(answer.get(field.name), field))
 

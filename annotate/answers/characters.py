@@ -7,6 +7,7 @@ from annotate.answers.equivalence import is_blank
 from annotate.answers.errors import AnswerInvalid
 from annotate.answers.fields import FieldSpec, RawData
 from annotate.answers.meaning.numbers import number_text
+from annotate.wording import _
 
 # PostgreSQL refuses NUL in text, and a lone surrogate cannot be encoded: either one would break every later export.
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
@@ -18,7 +19,7 @@ def one_string(data: RawData, spec: FieldSpec) -> str | None:
     if isinstance(raw, list | tuple):
         # A radio button that was changed must not leave two answers behind: one string, or a clear refusal.
         if len(raw) > 1:
-            raise AnswerInvalid(spec.name, "Give one answer only.")
+            raise AnswerInvalid(spec.name, _("Give one answer only."))
         raw = raw[0] if raw else None
     if raw is None:
         return None
@@ -27,11 +28,16 @@ def one_string(data: RawData, spec: FieldSpec) -> str | None:
 
 def storable_string(value: object, spec: FieldSpec) -> str:
     if not isinstance(value, str):
-        raise AnswerInvalid(spec.name, "This answer must be text.")
+        raise AnswerInvalid(spec.name, _("This answer must be text."))
     if found := _UNSTORABLE.search(value):
         kind = "an empty character (NUL)" if found.group() == "\x00" else "half a character (a lone surrogate)"
         raise AnswerInvalid(
-            spec.name, f"Character {found.start() + 1:,} is {kind} that cannot be saved. Please delete it."
+            spec.name,
+            _(
+                "Character %(start)s is %(kind)s that cannot be saved. Please delete it.",
+                start=f"{found.start() + 1:,}",
+                kind=kind,
+            ),
         )
     return value
 

@@ -4,6 +4,7 @@ from annotate.answers.characters import one_string, storable_string
 from annotate.answers.equivalence import is_blank
 from annotate.answers.errors import AnswerInvalid, FieldSpecInvalid
 from annotate.answers.fields import FieldSpec, FieldType, JsonValue, RawData, field_type
+from annotate.wording import _
 
 
 @field_type("choice")
@@ -21,10 +22,10 @@ class Choice(FieldType):
 
     def validate(self, value: object, spec: FieldSpec) -> str:
         if value is None:
-            raise AnswerInvalid(spec.name, "Choose one answer.")
+            raise AnswerInvalid(spec.name, _("Choose one answer."))
         chosen = storable_string(value, spec)
         if chosen not in {option.value for option in spec.options}:
-            raise AnswerInvalid(spec.name, "Choose one of the answers shown.")
+            raise AnswerInvalid(spec.name, _("Choose one of the answers shown."))
         return chosen
 
     def canonical_key(self, value: object, spec: FieldSpec) -> str:
@@ -46,9 +47,9 @@ def check_options(spec: FieldSpec) -> None:
     """Raise FieldSpecInvalid unless there are two options or more, with different values and captions."""
     values = [option.value for option in spec.options]
     if len(values) < 2:
-        raise FieldSpecInvalid(f"Field {spec.name}: a choice needs at least two options.")
+        raise FieldSpecInvalid(_("Field %(name)s: a choice needs at least two options.", name=spec.name))
     if len(set(values)) < len(values):
-        raise FieldSpecInvalid(f"Field {spec.name}: two options have the same value.")
+        raise FieldSpecInvalid(_("Field %(name)s: two options have the same value.", name=spec.name))
     captions = [option.caption.strip().casefold() for option in spec.options]
     if len(set(captions)) < len(captions):
-        raise FieldSpecInvalid(f"Field {spec.name}: two options have the same caption.")
+        raise FieldSpecInvalid(_("Field %(name)s: two options have the same caption.", name=spec.name))

@@ -7,6 +7,7 @@ from annotate.answers.choice import caption_of, check_options
 from annotate.answers.errors import AnswerInvalid, FieldSpecInvalid
 from annotate.answers.fields import FieldSpec, FieldType, JsonValue, RawData, field_type
 from annotate.answers.meaning.lists import split_typed
+from annotate.wording import _
 
 
 @field_type("choices")
@@ -18,7 +19,9 @@ class Choices(FieldType):
     def check_spec(self, spec: FieldSpec) -> None:
         check_options(spec)
         if not 1 <= (spec.minimum or 1) <= len(spec.options) or (spec.maximum is not None and spec.maximum < 1):
-            raise FieldSpecInvalid(f"Field {spec.name}: min and max must be between 1 and the number of options.")
+            raise FieldSpecInvalid(
+                _("Field %(name)s: min and max must be between 1 and the number of options.", name=spec.name)
+            )
 
     def read(self, data: RawData, spec: FieldSpec) -> JsonValue:
         chosen = many_strings(data, spec)
@@ -26,21 +29,28 @@ class Choices(FieldType):
 
     def validate(self, value: object, spec: FieldSpec) -> list[JsonValue]:
         if value is None:
-            raise AnswerInvalid(spec.name, "Choose at least one answer.")
+            raise AnswerInvalid(spec.name, _("Choose at least one answer."))
         entries = split_typed(value) if isinstance(value, str) else value
         if not isinstance(entries, list | tuple):
-            raise AnswerInvalid(spec.name, "This answer must be a list of the answers chosen.")
+            raise AnswerInvalid(spec.name, _("This answer must be a list of the answers chosen."))
         chosen = [storable_string(entry, spec) for entry in entries]
         known = {option.value for option in spec.options}
         if unknown := [entry for entry in chosen if entry not in known]:
-            raise AnswerInvalid(spec.name, f"“{unknown[0][:50]}” is none of the answers shown.")
+            raise AnswerInvalid(spec.name, _("“%(unknown)s” is none of the answers shown.", unknown=unknown[0][:50]))
         ordered = self._in_order(chosen, spec)
         if not ordered:
-            raise AnswerInvalid(spec.name, "Choose at least one answer.")
+            raise AnswerInvalid(spec.name, _("Choose at least one answer."))
         if len(ordered) < (spec.minimum or 1):
-            raise AnswerInvalid(spec.name, f"Choose at least {spec.minimum} answers.")
+            raise AnswerInvalid(spec.name, _("Choose at least %(minimum)s answers.", minimum=spec.minimum))
         if spec.maximum is not None and len(ordered) > spec.maximum:
-            raise AnswerInvalid(spec.name, f"Choose at most {spec.maximum}; {len(ordered)} are chosen.")
+            raise AnswerInvalid(
+                spec.name,
+                _(
+                    "Choose at most %(maximum)s; %(n_ordered)s are chosen.",
+                    maximum=spec.maximum,
+                    n_ordered=len(ordered),
+                ),
+            )
         return ordered
 
     def canonical_key(self, value: object, spec: FieldSpec) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from annotate.answers.table_text import header_key
+from annotate.wording import _
 
 MAX_COLUMNS = 50
 # A type helps whoever fills a cell and whoever is asked for one; it refuses nothing: a table is what somebody found.
@@ -42,12 +43,12 @@ def columns_of(value: object) -> tuple[Column, ...]:
     A type that is none of ours, nor a database's word for one, says nothing. Raises ColumnsInvalid.
     """
     if not isinstance(value, list | tuple):
-        raise ColumnsInvalid("columns must be a list of names")
+        raise ColumnsInvalid(_("columns must be a list of names"))
     columns = tuple(_column(entry) for entry in value)
     if len(columns) > MAX_COLUMNS:
-        raise ColumnsInvalid(f"a table has at most {MAX_COLUMNS} columns")
+        raise ColumnsInvalid(_("a table has at most %(max_columns)s columns", max_columns=MAX_COLUMNS))
     if name := repeated_name(column.name for column in columns):
-        raise ColumnsInvalid(f"two columns are called {name}")
+        raise ColumnsInvalid(_("two columns are called %(name)s", name=name))
     return columns
 
 
@@ -93,7 +94,7 @@ def _column(entry: object) -> Column:
     else:
         name, kind = None, ""
     if not isinstance(name, str) or not name.strip():
-        raise ColumnsInvalid("columns must be a list of names")
+        raise ColumnsInvalid(_("columns must be a list of names"))
     # "VARCHAR(40)", "double precision": the first word tells.
     word = _FIRST_WORD.match(kind) if isinstance(kind, str) else None
     return Column(name.strip(), _TYPE_OF.get(word[1].lower(), "") if word else "")

@@ -8,6 +8,7 @@ from annotate.answers.errors import AnswerInvalid
 from annotate.answers.fields import FieldSpec, FieldType, JsonValue, RawData, field_type
 from annotate.answers.meaning.dates import read_date
 from annotate.answers.meaning.spelling import bare, spelled
+from annotate.wording import _
 
 _YEAR = re.compile(r"(?:in )?([1-9]\d{0,3})")
 # In a field for dates 2010-11 is a month; in a text it might be a season.
@@ -31,22 +32,26 @@ class Date(FieldType):
     def validate(self, value: object, spec: FieldSpec) -> str:
         value = number_as_text(value)
         if value is None or (isinstance(value, str) and is_blank(value)):
-            raise AnswerInvalid(spec.name, "Write a date.")
+            raise AnswerInvalid(spec.name, _("Write a date."))
         text = storable_string(value, spec)
         plain = bare(spelled(text)) if len(text) <= _MAX_LENGTH else ""
         if _ISO_MONTH.fullmatch(plain):
             return plain
         if match := _YEAR.fullmatch(plain):
             return match.group(1)
-        kind, _, date = (read_date(plain) or "").partition(":")
+        kind, __, date = (read_date(plain) or "").partition(":")
         if kind in {"date", "month", "year", "number"}:
             return date
         if _SEVERAL_ORDERS.fullmatch(plain):
             raise AnswerInvalid(
-                spec.name, f"“{text.strip()}” can be read in two ways. Write the month as a word, or year-month-day."
+                spec.name,
+                _(
+                    "“%(text)s” can be read in two ways. Write the month as a word, or year-month-day.",
+                    text=text.strip(),
+                ),
             )
         raise AnswerInvalid(
-            spec.name, "Write a date with its year, such as 5 March 2012, 2012-03-05, March 2012 or 2012."
+            spec.name, _("Write a date with its year, such as 5 March 2012, 2012-03-05, March 2012 or 2012.")
         )
 
     def canonical_key(self, value: object, spec: FieldSpec) -> str:

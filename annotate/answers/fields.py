@@ -9,6 +9,7 @@ from typing import ClassVar, TypeAlias
 from annotate.answers.columns import Column, ColumnsInvalid, columns_of
 from annotate.answers.equivalence import KEY_VERSION
 from annotate.answers.errors import FieldSpecInvalid
+from annotate.wording import _
 
 JsonValue: TypeAlias = "str | int | float | bool | list[JsonValue] | dict[str, JsonValue] | None"
 RawData: TypeAlias = Mapping[str, object]  # a POST or JSON mapping: strings, or lists of strings
@@ -80,12 +81,20 @@ class FieldSpec:
         name = data.get("name")
         if not isinstance(name, str) or not _NAME.fullmatch(name):
             raise FieldSpecInvalid(
-                f"A field's name must be lower-case letters, digits and underscores, starting with a letter: {name!r}."
+                _(
+                    "A field's name must be lower-case letters, digits and underscores, starting with a letter: "
+                    "%(name)s.",
+                    name=repr(name),
+                )
             )
         if name in RESERVED_NAMES:
-            raise FieldSpecInvalid(f"Field {name}: this name is used by the work page itself; choose another.")
+            raise FieldSpecInvalid(
+                _("Field %(name)s: this name is used by the work page itself; choose another.", name=name)
+            )
         if unknown := sorted(set(data) - _KEYS):
-            raise FieldSpecInvalid(f"Field {name}: unknown setting {', '.join(unknown)}.")
+            raise FieldSpecInvalid(
+                _("Field %(name)s: unknown setting %(unknown)s.", name=name, unknown=", ".join(unknown))
+            )
         columns = _columns(data.get("columns") or [], name)
         spec = cls(
             name=name,
@@ -107,9 +116,16 @@ class FieldSpec:
         kind = get_field_type(spec.type)
         for setting in SETTINGS:
             if data.get(setting) not in (None, "", False, [], ()) and setting not in kind.settings:
-                raise FieldSpecInvalid(f"Field {name}: a {spec.type} field has no {setting}.")
+                raise FieldSpecInvalid(
+                    _(
+                        "Field %(name)s: a %(type)s field has no %(setting)s.",
+                        name=name,
+                        type=spec.type,
+                        setting=setting,
+                    )
+                )
         if spec.minimum is not None and spec.maximum is not None and spec.minimum > spec.maximum:
-            raise FieldSpecInvalid(f"Field {name}: min must not be above max.")
+            raise FieldSpecInvalid(_("Field %(name)s: min must not be above max.", name=name))
         kind.check_spec(spec)
         return spec
 
@@ -218,31 +234,33 @@ def get_field_type(name: str) -> FieldType:
         return FIELD_TYPES[name]
     except KeyError:
         known = ", ".join(sorted(FIELD_TYPES))
-        raise FieldSpecInvalid(f"There is no field type {name!r}. Known types: {known}.") from None
+        raise FieldSpecInvalid(
+            _("There is no field type %(name)s. Known types: %(known)s.", name=repr(name), known=known)
+        ) from None
 
 
 def fields_from_json(data: Iterable[Mapping[str, object]]) -> tuple[FieldSpec, ...]:
     """Read a stage's list of fields; raises FieldSpecInvalid if there is none or a name occurs twice."""
     fields = tuple(FieldSpec.from_json(entry) for entry in data)
     if not fields:
-        raise FieldSpecInvalid("A stage needs at least one field.")
+        raise FieldSpecInvalid(_("A stage needs at least one field."))
     names = [field.name for field in fields]
     if repeated := sorted({name for name in names if names.count(name) > 1}):
-        raise FieldSpecInvalid(f"Two fields have the name {repeated[0]}.")
+        raise FieldSpecInvalid(_("Two fields have the name %(repeated)s.", repeated=repeated[0]))
     return fields
 
 
 def _text(data: Mapping[str, object], key: str, name: str, default: str | None = None) -> str:
     value = data.get(key, default)
     if not isinstance(value, str) or (default is None and not value.strip()):
-        raise FieldSpecInvalid(f"Field {name}: {key} must be a text.")
+        raise FieldSpecInvalid(_("Field %(name)s: %(key)s must be a text.", name=name, key=key))
     return value
 
 
 def _flag(data: Mapping[str, object], key: str, name: str, *, default: bool = True) -> bool:
     value = data.get(key, default)
     if not isinstance(value, bool):
-        raise FieldSpecInvalid(f"Field {name}: {key} must be true or false.")
+        raise FieldSpecInvalid(_("Field %(name)s: %(key)s must be true or false.", name=name, key=key))
     return value
 
 
@@ -250,14 +268,14 @@ def _length(value: object, name: str) -> int | None:
     if value is None:
         return None
     if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise FieldSpecInvalid(f"Field {name}: max_length must be a whole number above zero.")
+        raise FieldSpecInvalid(_("Field %(name)s: max_length must be a whole number above zero.", name=name))
     return value
 
 
 def _whole(data: Mapping[str, object], key: str, name: str) -> int | None:
     value = data.get(key)
     if value is not None and (not isinstance(value, int) or isinstance(value, bool) or abs(value) > 10**12):
-        raise FieldSpecInvalid(f"Field {name}: {key} must be a whole number.")
+        raise FieldSpecInvalid(_("Field %(name)s: %(key)s must be a whole number.", name=name, key=key))
     return value
 
 
@@ -271,16 +289,16 @@ def _columns(value: object, name: str) -> tuple[Column, ...]:
     try:
         return columns_of(value)
     except ColumnsInvalid as problem:
-        raise FieldSpecInvalid(f"Field {name}: {problem}.") from None
+        raise FieldSpecInvalid(_("Field %(name)s: %(problem)s.", name=name, problem=problem)) from None
 
 
 def _options(value: object, name: str) -> tuple[Option, ...]:
     if not isinstance(value, list | tuple):
-        raise FieldSpecInvalid(f"Field {name}: options must be a list.")
+        raise FieldSpecInvalid(_("Field %(name)s: options must be a list.", name=name))
     options = []
     for entry in value:
         if not isinstance(entry, Mapping):
-            raise FieldSpecInvalid(f"Field {name}: an option must have a value and a caption.")
+            raise FieldSpecInvalid(_("Field %(name)s: an option must have a value and a caption.", name=name))
         captions = _captions(entry.get("captions") or {}, name)
         options.append(Option(_text(entry, "value", name), _text(entry, "caption", name), captions))
     return tuple(options)
@@ -288,12 +306,20 @@ def _options(value: object, name: str) -> tuple[Option, ...]:
 
 def _captions(value: object, name: str) -> tuple[tuple[str, str], ...]:
     if not isinstance(value, Mapping):
-        raise FieldSpecInvalid(f"Field {name}: captions must be an object from languages to captions.")
+        raise FieldSpecInvalid(_("Field %(name)s: captions must be an object from languages to captions.", name=name))
     for language, caption in value.items():
         if not isinstance(language, str) or not _LANGUAGE.fullmatch(language):
-            raise FieldSpecInvalid(f"Field {name}: {language!r} is no language tag; write en, ta or zh-Hans.")
+            raise FieldSpecInvalid(
+                _(
+                    "Field %(name)s: %(language)s is no language tag; write en, ta or zh-Hans.",
+                    name=name,
+                    language=repr(language),
+                )
+            )
         if not isinstance(caption, str) or not caption.strip():
-            raise FieldSpecInvalid(f"Field {name}: the caption for {language} must be a text.")
+            raise FieldSpecInvalid(
+                _("Field %(name)s: the caption for %(language)s must be a text.", name=name, language=language)
+            )
     return tuple(sorted(value.items()))
 
 

@@ -9,6 +9,7 @@ from annotate.answers.fields import FieldSpec, FieldType, JsonValue, RawData, fi
 from annotate.answers.meaning import member_key
 from annotate.answers.meaning.lists import split_typed
 from annotate.answers.meaning.spelling import spelled
+from annotate.wording import _
 
 MAX_MEMBERS = 1_000
 _MAX_MEMBER_LENGTH = 2_000
@@ -32,25 +33,45 @@ class ListOfAnswers(FieldType):
     def validate(self, value: object, spec: FieldSpec) -> list[JsonValue]:
         entries = split_typed(value) if isinstance(value, str) else value
         if entries is None or entries == []:
-            raise AnswerInvalid(spec.name, "Write at least one answer, one a line.")
+            raise AnswerInvalid(spec.name, _("Write at least one answer, one a line."))
         if not isinstance(entries, list | tuple):
-            raise AnswerInvalid(spec.name, "This answer must be a list of texts.")
+            raise AnswerInvalid(spec.name, _("This answer must be a list of texts."))
         if len(entries) > MAX_MEMBERS:
-            raise AnswerInvalid(spec.name, f"A list has at most {MAX_MEMBERS:,} members; these are {len(entries):,}.")
+            raise AnswerInvalid(
+                spec.name,
+                _(
+                    "A list has at most %(max_members)s members; these are %(n_entries)s.",
+                    max_members=f"{MAX_MEMBERS:,}",
+                    n_entries=f"{len(entries):,}",
+                ),
+            )
         members: list[JsonValue] = []
         for number, entry in enumerate(entries, start=1):
             member = storable_string(number_as_text(entry), spec).strip()
             if is_blank(member):
-                raise AnswerInvalid(spec.name, f"Member {number} is empty. Write it, or remove the line.")
+                raise AnswerInvalid(
+                    spec.name, _("Member %(number)s is empty. Write it, or remove the line.", number=number)
+                )
             if len(member) > _MAX_MEMBER_LENGTH:
                 raise AnswerInvalid(
-                    spec.name, f"Member {number} is longer than the {_MAX_MEMBER_LENGTH:,} characters allowed."
+                    spec.name,
+                    _(
+                        "Member %(number)s is longer than the %(max_member_length)s characters allowed.",
+                        number=number,
+                        max_member_length=f"{_MAX_MEMBER_LENGTH:,}",
+                    ),
                 )
             members.append(member)
         if spec.minimum is not None and len(members) < spec.minimum:
-            raise AnswerInvalid(spec.name, f"Write at least {spec.minimum}; these are {len(members)}.")
+            raise AnswerInvalid(
+                spec.name,
+                _("Write at least %(minimum)s; these are %(n_members)s.", minimum=spec.minimum, n_members=len(members)),
+            )
         if spec.maximum is not None and len(members) > spec.maximum:
-            raise AnswerInvalid(spec.name, f"Write at most {spec.maximum}; these are {len(members)}.")
+            raise AnswerInvalid(
+                spec.name,
+                _("Write at most %(maximum)s; these are %(n_members)s.", maximum=spec.maximum, n_members=len(members)),
+            )
         return members
 
     def canonical_key(self, value: object, spec: FieldSpec) -> str:

@@ -10,6 +10,7 @@ from annotate.answers.meaning import short_answer_key
 from annotate.answers.meaning.numbers import number_text, read_number
 from annotate.answers.meaning.quantities import in_unit
 from annotate.answers.meaning.spelling import bare, spelled
+from annotate.wording import _
 
 _MAX_LENGTH = 200
 
@@ -29,12 +30,12 @@ class Number(FieldType):
     def validate(self, value: object, spec: FieldSpec) -> str:
         value = number_as_text(value)
         if value is None or (isinstance(value, str) and is_blank(value)):
-            raise AnswerInvalid(spec.name, "Write a number.")
+            raise AnswerInvalid(spec.name, _("Write a number."))
         number = self._number(storable_string(value, spec), spec)
         if spec.minimum is not None and number < spec.minimum:
-            raise AnswerInvalid(spec.name, f"The number must be {spec.minimum:,} or more.")
+            raise AnswerInvalid(spec.name, _("The number must be %(minimum)s or more.", minimum=f"{spec.minimum:,}"))
         if spec.maximum is not None and number > spec.maximum:
-            raise AnswerInvalid(spec.name, f"The number must be {spec.maximum:,} or less.")
+            raise AnswerInvalid(spec.name, _("The number must be %(maximum)s or less.", maximum=f"{spec.maximum:,}"))
         return number_text(number)
 
     def canonical_key(self, value: object, spec: FieldSpec) -> str:
@@ -65,5 +66,7 @@ class Number(FieldType):
             if unit and number is not None and short_answer_key(plain) == in_unit(number, unit):
                 return number
         if unit:
-            raise AnswerInvalid(spec.name, f"Write a number of {spec.unit}, such as 12 or 3.5, without another unit.")
-        raise AnswerInvalid(spec.name, "Write a number in digits, such as 12, 3.5 or -1,000.")
+            raise AnswerInvalid(
+                spec.name, _("Write a number of %(unit)s, such as 12 or 3.5, without another unit.", unit=spec.unit)
+            )
+        raise AnswerInvalid(spec.name, _("Write a number in digits, such as 12, 3.5 or -1,000."))

@@ -10,6 +10,7 @@ from annotate.answers.equivalence import is_blank, text_key
 from annotate.answers.errors import AnswerInvalid
 from annotate.answers.fields import FieldSpec, FieldType, JsonValue, RawData, field_type
 from annotate.answers.meaning import short_answer_key
+from annotate.wording import _
 
 MAX_PAIRS = 50
 _MAX_LENGTH = 2_000
@@ -50,14 +51,24 @@ class QuestionsWithAnswers(FieldType):
     def validate(self, value: object, spec: FieldSpec) -> list[JsonValue]:
         entries = self._from_text(storable_string(value, spec)) if isinstance(value, str) else value
         if entries is None or entries == []:
-            raise AnswerInvalid(spec.name, "Write at least one question with its answer.")
+            raise AnswerInvalid(spec.name, _("Write at least one question with its answer."))
         if not isinstance(entries, list | tuple):
-            raise AnswerInvalid(spec.name, "This answer must be a list of questions with answers.")
+            raise AnswerInvalid(spec.name, _("This answer must be a list of questions with answers."))
         most = MAX_PAIRS if spec.maximum is None else spec.maximum
         if len(entries) > most:
-            raise AnswerInvalid(spec.name, f"Write at most {most} pairs; these are {len(entries)}.")
+            raise AnswerInvalid(
+                spec.name,
+                _("Write at most %(most)s pairs; these are %(n_entries)s.", most=most, n_entries=len(entries)),
+            )
         if spec.minimum is not None and len(entries) < spec.minimum:
-            raise AnswerInvalid(spec.name, f"Write at least {spec.minimum} pairs; these are {len(entries)}.")
+            raise AnswerInvalid(
+                spec.name,
+                _(
+                    "Write at least %(minimum)s pairs; these are %(n_entries)s.",
+                    minimum=spec.minimum,
+                    n_entries=len(entries),
+                ),
+            )
         return [self._pair(entry, number, spec) for number, entry in enumerate(entries, start=1)]
 
     def canonical_key(self, value: object, spec: FieldSpec) -> str:
@@ -97,20 +108,28 @@ class QuestionsWithAnswers(FieldType):
 
     def _stored(self, entry: object, spec: FieldSpec) -> JsonValue:
         if not isinstance(entry, Mapping):
-            raise AnswerInvalid(spec.name, "Each pair must have a question and an answer.")
+            raise AnswerInvalid(spec.name, _("Each pair must have a question and an answer."))
         return {str(name): storable_string(text, spec) for name, text in entry.items() if text is not None}
 
     def _pair(self, entry: object, number: int, spec: FieldSpec) -> dict[str, JsonValue]:
         if not isinstance(entry, Mapping) or set(entry) - set(_PARTS):
-            raise AnswerInvalid(spec.name, f"Pair {number} must have a question and an answer, and nothing else.")
+            raise AnswerInvalid(
+                spec.name, _("Pair %(number)s must have a question and an answer, and nothing else.", number=number)
+            )
         pair: dict[str, JsonValue] = {}
         for part in _PARTS:
             text = storable_string(entry.get(part) or "", spec).strip()
             if is_blank(text):
-                raise AnswerInvalid(spec.name, f"Pair {number} has no {part}.")
+                raise AnswerInvalid(spec.name, _("Pair %(number)s has no %(part)s.", number=number, part=part))
             if len(text) > _MAX_LENGTH:
                 raise AnswerInvalid(
-                    spec.name, f"The {part} of pair {number} is longer than {_MAX_LENGTH:,} characters."
+                    spec.name,
+                    _(
+                        "The %(part)s of pair %(number)s is longer than %(max_length)s characters.",
+                        part=part,
+                        number=number,
+                        max_length=f"{_MAX_LENGTH:,}",
+                    ),
                 )
             pair[part] = text
         return pair

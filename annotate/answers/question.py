@@ -4,6 +4,7 @@ from annotate.answers.equivalence import text_key
 from annotate.answers.errors import AnswerInvalid
 from annotate.answers.fields import FieldSpec, field_type
 from annotate.answers.text import Text
+from annotate.wording import _
 
 
 @field_type("question")
@@ -15,7 +16,7 @@ class Question(Text):
 
     def validate(self, value: object, spec: FieldSpec) -> str:
         if value is None:
-            raise AnswerInvalid(spec.name, "Write the question.")
+            raise AnswerInvalid(spec.name, _("Write the question."))
         return super().validate(value, spec)
 
     def canonical_key(self, value: object, spec: FieldSpec) -> str:

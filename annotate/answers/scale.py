@@ -6,6 +6,7 @@ from annotate.answers.errors import AnswerInvalid, FieldSpecInvalid
 from annotate.answers.fields import FieldSpec, FieldType, JsonValue, RawData, field_type
 from annotate.answers.meaning.numbers import read_number
 from annotate.answers.meaning.spelling import bare, spelled
+from annotate.wording import _
 
 MAX_POINTS = 101
 
@@ -19,11 +20,21 @@ class Scale(FieldType):
     def check_spec(self, spec: FieldSpec) -> None:
         if spec.minimum is None or spec.maximum is None or not 1 <= spec.maximum - spec.minimum < MAX_POINTS:
             raise FieldSpecInvalid(
-                f"Field {spec.name}: a scale needs min and max, whole numbers with 2 to {MAX_POINTS} points."
+                _(
+                    "Field %(name)s: a scale needs min and max, whole numbers with 2 to %(max_points)s points.",
+                    name=spec.name,
+                    max_points=MAX_POINTS,
+                )
             )
         points = {str(point) for point in points_of(spec)}
         if strange := [option.value for option in spec.options if option.value not in points]:
-            raise FieldSpecInvalid(f"Field {spec.name}: {strange[0]!r} has a caption and is no point of the scale.")
+            raise FieldSpecInvalid(
+                _(
+                    "Field %(name)s: %(strange)s has a caption and is no point of the scale.",
+                    name=spec.name,
+                    strange=repr(strange[0]),
+                )
+            )
 
     def read(self, data: RawData, spec: FieldSpec) -> JsonValue:
         text = one_string({spec.name: number_as_text(data.get(spec.name))}, spec)
@@ -35,10 +46,13 @@ class Scale(FieldType):
     def validate(self, value: object, spec: FieldSpec) -> int:
         value = number_as_text(value)
         if value is None or (isinstance(value, str) and is_blank(value)):
-            raise AnswerInvalid(spec.name, "Choose a point on the scale.")
+            raise AnswerInvalid(spec.name, _("Choose a point on the scale."))
         point = _whole(storable_string(value, spec))
         if point is None or point not in points_of(spec):
-            raise AnswerInvalid(spec.name, f"Choose a whole number from {spec.minimum} to {spec.maximum}.")
+            raise AnswerInvalid(
+                spec.name,
+                _("Choose a whole number from %(minimum)s to %(maximum)s.", minimum=spec.minimum, maximum=spec.maximum),
+            )
         return point
 
     def canonical_key(self, value: object, spec: FieldSpec) -> str:

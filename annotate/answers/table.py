@@ -12,6 +12,7 @@ from annotate.answers.errors import AnswerInvalid
 from annotate.answers.fields import FieldSpec, FieldType, JsonValue, RawData, field_type
 from annotate.answers.meaning import member_key
 from annotate.answers.table_text import TableTextError, header_key, rows_of_text, text_of_rows
+from annotate.wording import _
 
 MAX_ROWS = 2_000
 MAX_CELLS = 20_000
@@ -57,12 +58,26 @@ class Table(FieldType):
 
     def validate(self, value: object, spec: FieldSpec) -> dict[str, JsonValue]:
         if value is None or (isinstance(value, str) and is_blank(value)):
-            raise AnswerInvalid(spec.name, "Write the table. If nothing fits, write the line of column names alone.")
+            raise AnswerInvalid(spec.name, _("Write the table. If nothing fits, write the line of column names alone."))
         cells = in_declared_order(_cells(value, spec), spec)
         if spec.minimum is not None and len(cells.rows) < spec.minimum:
-            raise AnswerInvalid(spec.name, f"Write at least {spec.minimum} rows; these are {len(cells.rows)}.")
+            raise AnswerInvalid(
+                spec.name,
+                _(
+                    "Write at least %(minimum)s rows; these are %(n_rows)s.",
+                    minimum=spec.minimum,
+                    n_rows=len(cells.rows),
+                ),
+            )
         if spec.maximum is not None and len(cells.rows) > spec.maximum:
-            raise AnswerInvalid(spec.name, f"Write at most {spec.maximum} rows; these are {len(cells.rows)}.")
+            raise AnswerInvalid(
+                spec.name,
+                _(
+                    "Write at most %(maximum)s rows; these are %(n_rows)s.",
+                    maximum=spec.maximum,
+                    n_rows=len(cells.rows),
+                ),
+            )
         return cells.to_json()
 
     def canonical_key(self, value: object, spec: FieldSpec) -> str:
@@ -118,7 +133,12 @@ def in_declared_order(cells: Cells, spec: FieldSpec) -> Cells:
     known = {header_key(column) for column in spec.columns}
     if unknown := [column for column in cells.columns if header_key(column) not in known]:
         raise AnswerInvalid(
-            spec.name, f"There is no column “{unknown[0][:60]}” here; the columns are {', '.join(spec.columns)}."
+            spec.name,
+            _(
+                "There is no column “%(unknown)s” here; the columns are %(columns)s.",
+                unknown=unknown[0][:60],
+                columns=", ".join(spec.columns),
+            ),
         )
     places = [at.get(header_key(column)) for column in spec.columns]
     rows = tuple(tuple(None if place is None else row[place] for place in places) for row in cells.rows)
@@ -131,37 +151,56 @@ def _cells(value: object, spec: FieldSpec) -> Cells:
         return _from_text(storable_string(value, spec), spec)
     if isinstance(value, Mapping):
         if set(value) != {"columns", "rows"}:
-            raise AnswerInvalid(spec.name, "A table must have columns and rows, and nothing else.")
+            raise AnswerInvalid(spec.name, _("A table must have columns and rows, and nothing else."))
         columns, rows = value["columns"], value["rows"]
     elif isinstance(value, list | tuple):
         columns, rows = _from_objects(value, spec)
     else:
-        raise AnswerInvalid(spec.name, "This answer must be a table.")
+        raise AnswerInvalid(spec.name, _("This answer must be a table."))
     if not isinstance(columns, list | tuple) or not isinstance(rows, list | tuple):
-        raise AnswerInvalid(spec.name, "The columns and the rows of a table must be lists.")
+        raise AnswerInvalid(spec.name, _("The columns and the rows of a table must be lists."))
     return _checked(columns, rows, spec)
 
 
 def _checked(columns: Sequence[object], rows: Sequence[object], spec: FieldSpec) -> Cells:
     names = tuple(storable_string(name, spec).strip() for name in columns)
     if not names or len(names) > MAX_COLUMNS:
-        raise AnswerInvalid(spec.name, f"A table has 1 to {MAX_COLUMNS} columns; this one has {len(names)}.")
+        raise AnswerInvalid(
+            spec.name,
+            _(
+                "A table has 1 to %(max_columns)s columns; this one has %(n_names)s.",
+                max_columns=MAX_COLUMNS,
+                n_names=len(names),
+            ),
+        )
     if not all(header_key(name) for name in names):
-        raise AnswerInvalid(spec.name, "A column has no name. Name it in the first line.")
+        raise AnswerInvalid(spec.name, _("A column has no name. Name it in the first line."))
     if repeated := repeated_name(names):
-        raise AnswerInvalid(spec.name, f"Two columns are called {repeated}.")
+        raise AnswerInvalid(spec.name, _("Two columns are called %(repeated)s.", repeated=repeated))
     if len(rows) > MAX_ROWS or len(rows) * len(names) > MAX_CELLS:
         most = min(MAX_ROWS, MAX_CELLS // len(names))
         raise AnswerInvalid(
-            spec.name, f"This table has {len(rows):,} rows; with {len(names)} columns {most:,} are kept."
+            spec.name,
+            _(
+                "This table has %(n_rows)s rows; with %(n_names)s columns %(most)s are kept.",
+                n_rows=f"{len(rows):,}",
+                n_names=len(names),
+                most=f"{most:,}",
+            ),
         )
     kept = []
     for number, row in enumerate(rows, start=1):
         if not isinstance(row, list | tuple):
-            raise AnswerInvalid(spec.name, f"Row {number} is no list of cells.")
+            raise AnswerInvalid(spec.name, _("Row %(number)s is no list of cells.", number=number))
         if len(row) != len(names):
             raise AnswerInvalid(
-                spec.name, f"Row {number} has {_cells_in_words(len(row))}, and there are {len(names)} columns."
+                spec.name,
+                _(
+                    "Row %(number)s has %(cells_in_words)s, and there are %(n_names)s columns.",
+                    number=number,
+                    cells_in_words=_cells_in_words(len(row)),
+                    n_names=len(names),
+                ),
             )
         kept.append(tuple(_cell(cell, number, name, spec) for cell, name in zip(row, names, strict=True)))
     return Cells(names, tuple(kept))
@@ -175,16 +214,30 @@ def _cell(value: object, number: int, column: str, spec: FieldSpec) -> str | Non
     value = number_as_text(value)
     if isinstance(value, list | dict):
         raise AnswerInvalid(
-            spec.name, f"Row {number}, {column}: this is a list or an object; a cell is a text or a number."
+            spec.name,
+            _(
+                "Row %(number)s, %(column)s: this is a list or an object; a cell is a text or a number.",
+                number=number,
+                column=column,
+            ),
         )
     try:
         text = storable_string(value, spec).strip()
     except AnswerInvalid as unstorable:
-        raise AnswerInvalid(spec.name, f"Row {number}, {column}: {unstorable.message}") from None
+        raise AnswerInvalid(
+            spec.name,
+            _("Row %(number)s, %(column)s: %(message)s", number=number, column=column, message=unstorable.message),
+        ) from None
     if len(text) > _MAX_CELL_LENGTH:
         raise AnswerInvalid(
             spec.name,
-            f"Row {number}, {column}: this cell has {len(text):,} characters; {_MAX_CELL_LENGTH:,} are kept.",
+            _(
+                "Row %(number)s, %(column)s: this cell has %(n_text)s characters; %(max_cell_length)s are kept.",
+                number=number,
+                column=column,
+                n_text=f"{len(text):,}",
+                max_cell_length=f"{_MAX_CELL_LENGTH:,}",
+            ),
         )
     return None if is_blank(text) else text
 
@@ -201,7 +254,7 @@ def _from_text(text: str, spec: FieldSpec) -> Cells:
     except TableTextError as error:
         raise AnswerInvalid(spec.name, str(error)) from error
     if not rows:
-        raise AnswerInvalid(spec.name, "Write the table. If nothing fits, write the line of column names alone.")
+        raise AnswerInvalid(spec.name, _("Write the table. If nothing fits, write the line of column names alone."))
     declared = {header_key(column) for column in spec.columns}
     if spec.columns and not {header_key(cell) for cell in rows[0]} <= declared:
         columns, body = list(spec.columns), rows
@@ -217,7 +270,7 @@ def _from_objects(entries: Sequence[object], spec: FieldSpec) -> tuple[list[str]
     columns: dict[str, str] = {}
     for number, entry in enumerate(entries, start=1):
         if not isinstance(entry, Mapping):
-            raise AnswerInvalid(spec.name, f"Row {number} is no object with a cell for each column.")
+            raise AnswerInvalid(spec.name, _("Row %(number)s is no object with a cell for each column.", number=number))
         for name in entry:
             columns.setdefault(header_key(str(name)), str(name))
     if not columns:

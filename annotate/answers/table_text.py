@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from annotate.answers.meaning.spelling import spelled
+from annotate.wording import _
 
 # csv reads a field of at most this many characters, unless told otherwise for the whole process.
 MAX_TEXT = 120_000
@@ -30,7 +31,7 @@ def rows_of_text(text: str, n_columns: int | None = None) -> list[list[str]]:
     Raises TableTextError.
     """
     if len(text) > MAX_TEXT:
-        raise TableTextError(f"This table has more than {MAX_TEXT:,} characters.")
+        raise TableTextError(_("This table has more than %(max_text)s characters.", max_text=f"{MAX_TEXT:,}"))
     lines = [line for line in text.splitlines() if line.strip()]
     if not lines:
         return []
@@ -47,7 +48,7 @@ def rows_of_text(text: str, n_columns: int | None = None) -> list[list[str]]:
             return rows
     if n_columns is None:
         return _delimited(text, "\t")
-    raise TableTextError("Put a tab between cells, and each row on a line of its own.")
+    raise TableTextError(_("Put a tab between cells, and each row on a line of its own."))
 
 
 def text_of_rows(columns: Sequence[str], rows: Sequence[Sequence[str | None]]) -> str:
@@ -67,7 +68,7 @@ def _delimited(text: str, mark: str) -> list[list[str]]:
     try:
         rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=mark, skipinitialspace=mark != "\t"))
     except csv.Error as error:
-        raise TableTextError(f"This table cannot be read: {error}.") from error
+        raise TableTextError(_("This table cannot be read: %(error)s.", error=error)) from error
     return [[cell.strip() for cell in row] for row in rows if row]
 
 

@@ -5,6 +5,7 @@ from annotate.answers.equivalence import is_blank, text_key
 from annotate.answers.errors import AnswerInvalid
 from annotate.answers.fields import FieldSpec, FieldType, JsonValue, RawData, field_type
 from annotate.answers.meaning import short_answer_key
+from annotate.wording import _
 
 
 @field_type("text")
@@ -27,15 +28,21 @@ class Text(FieldType):
 
     def validate(self, value: object, spec: FieldSpec) -> str:
         if value is None:
-            raise AnswerInvalid(spec.name, "Write an answer.")
+            raise AnswerInvalid(spec.name, _("Write an answer."))
         text = storable_string(value, spec)
         if is_blank(text):
-            raise AnswerInvalid(spec.name, "Write an answer.")
+            raise AnswerInvalid(spec.name, _("Write an answer."))
         limit = self.max_length(spec)
         if (excess := len(text) - limit) > 0:
             plural = "" if excess == 1 else "s"
             raise AnswerInvalid(
-                spec.name, f"This text is {excess:,} character{plural} longer than the {limit:,} allowed."
+                spec.name,
+                _(
+                    "This text is %(excess)s character%(plural)s longer than the %(limit)s allowed.",
+                    excess=f"{excess:,}",
+                    plural=plural,
+                    limit=f"{limit:,}",
+                ),
             )
         return text
 

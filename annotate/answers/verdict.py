@@ -7,6 +7,7 @@ from annotate.answers.choice import caption_of, check_options
 from annotate.answers.equivalence import is_blank
 from annotate.answers.errors import AnswerInvalid
 from annotate.answers.fields import FieldSpec, FieldType, JsonValue, RawData, field_type
+from annotate.wording import _
 
 VERDICTS = ("right", "wrong", "unsure")
 _MAX_CORRECTION = 2_000
@@ -39,23 +40,29 @@ class Verdict(FieldType):
     def validate(self, value: object, spec: FieldSpec) -> dict[str, JsonValue]:
         entries: Mapping[str, object] = value if isinstance(value, Mapping) else {"verdict": value}
         if unknown := sorted(set(entries) - {"verdict", "correction"}):
-            raise AnswerInvalid(spec.name, f"A verdict has no {unknown[0]}.")
+            raise AnswerInvalid(spec.name, _("A verdict has no %(unknown)s.", unknown=unknown[0]))
         verdict, correction = entries.get("verdict"), entries.get("correction")
         if verdict is None:
-            raise AnswerInvalid(spec.name, "Say whether it is right.")
+            raise AnswerInvalid(spec.name, _("Say whether it is right."))
         if verdict not in VERDICTS:
-            raise AnswerInvalid(spec.name, f"A verdict is one of {', '.join(VERDICTS)}.")
+            raise AnswerInvalid(spec.name, _("A verdict is one of %(verdicts)s.", verdicts=", ".join(VERDICTS)))
         if correction is None or (isinstance(correction, str) and is_blank(correction)):
             return {"verdict": str(verdict)}
         if verdict != "wrong":
             raise AnswerInvalid(
-                spec.name, "A correction belongs to an answer that is wrong. Remove it, or choose wrong."
+                spec.name, _("A correction belongs to an answer that is wrong. Remove it, or choose wrong.")
             )
         text = storable_string(correction, spec)
         if spec.options and text not in {option.value for option in spec.options}:
-            raise AnswerInvalid(spec.name, "Choose what would be right among the answers shown, or none of them.")
+            raise AnswerInvalid(spec.name, _("Choose what would be right among the answers shown, or none of them."))
         if len(text) > _MAX_CORRECTION:
-            raise AnswerInvalid(spec.name, f"The correction is longer than the {_MAX_CORRECTION:,} characters allowed.")
+            raise AnswerInvalid(
+                spec.name,
+                _(
+                    "The correction is longer than the %(max_correction)s characters allowed.",
+                    max_correction=f"{_MAX_CORRECTION:,}",
+                ),
+            )
         return {"verdict": "wrong", "correction": text}
 
     def canonical_key(self, value: object, spec: FieldSpec) -> str:

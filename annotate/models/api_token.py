@@ -5,14 +5,15 @@ from django.db import models
 from django.utils import timezone
 
 from annotate.querysets import ApiTokenQuerySet
+from annotate.wording import _
 
 
 class ApiToken(models.Model):
     class Scope(models.TextChoices):
-        READ = "read", "read results: items with gold labels, resolutions, runs, predictions, reports"
-        WORK = "work", "work: take items, answer and skip them"
-        RUN = "run", "run projects: import, change stages, start runs, make reports"
-        EXPORT = "export", "export everybody's answers"
+        READ = "read", _("read results: items with gold labels, resolutions, runs, predictions, reports")
+        WORK = "work", _("work: take items, answer and skip them")
+        RUN = "run", _("run projects: import, change stages, start runs, make reports")
+        EXPORT = "export", _("export everybody's answers")
 
     person = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="api_tokens")
     name = models.CharField(max_length=80, help_text="What it is for, as its owner calls it.")

@@ -8,6 +8,7 @@ from django.db.models import Q
 
 from annotate.models.stage import StageItem
 from annotate.querysets import AssignmentQuerySet
+from annotate.wording import _
 
 
 def new_token() -> str:
@@ -22,18 +23,18 @@ class Assignment(models.Model):
     """
 
     class State(models.TextChoices):
-        LEASED = "leased", "leased"
-        SUBMITTED = "submitted", "submitted"
-        SKIPPED = "skipped", "skipped"
-        EXPIRED = "expired", "expired"
-        WITHDRAWN = "withdrawn", "withdrawn"
+        LEASED = "leased", _("leased")
+        SUBMITTED = "submitted", _("submitted")
+        SKIPPED = "skipped", _("skipped")
+        EXPIRED = "expired", _("expired")
+        WITHDRAWN = "withdrawn", _("withdrawn")
 
     class SkipReason(models.TextChoices):
-        CANNOT_TELL = "cannot_tell", "I cannot tell"
-        AMBIGUOUS = "ambiguous", "The question can be read in several ways"
-        BROKEN = "broken", "The item is broken or unreadable"
-        NOT_MY_LANGUAGE = "not_my_language", "It is not in a language I read well"
-        OTHER = "other", "Another reason"
+        CANNOT_TELL = "cannot_tell", _("I cannot tell")
+        AMBIGUOUS = "ambiguous", _("The question can be read in several ways")
+        BROKEN = "broken", _("The item is broken or unreadable")
+        NOT_MY_LANGUAGE = "not_my_language", _("It is not in a language I read well")
+        OTHER = "other", _("Another reason")
 
     stage = models.ForeignKey("annotate.Stage", on_delete=models.CASCADE, related_name="assignments", db_index=False)
     stage_item = models.ForeignKey(

@@ -5,6 +5,7 @@ from django.db import models
 from django.utils import timezone
 
 from annotate.querysets import AdminRowQuerySet, StoredFileQuerySet
+from annotate.wording import _
 
 
 class BackgroundWork(models.Model):
@@ -14,13 +15,13 @@ class BackgroundWork(models.Model):
     """
 
     class State(models.TextChoices):
-        DRAFT = "draft", "draft"
-        WAITING = "waiting", "waiting"
-        RUNNING = "running", "running"
-        PAUSED = "paused", "paused"
-        DONE = "done", "done"
-        FAILED = "failed", "failed"
-        CANCELLED = "cancelled", "cancelled"
+        DRAFT = "draft", _("draft")
+        WAITING = "waiting", _("waiting")
+        RUNNING = "running", _("running")
+        PAUSED = "paused", _("paused")
+        DONE = "done", _("done")
+        FAILED = "failed", _("failed")
+        CANCELLED = "cancelled", _("cancelled")
 
     state = models.CharField(max_length=10, choices=State.choices, default=State.WAITING)
     due_at = models.DateTimeField(null=True, blank=True, default=timezone.now)
@@ -43,10 +44,10 @@ class StoredFile(models.Model):
     """A file kept through Django's storages, with what is needed to serve, check and forget it."""
 
     class Purpose(models.TextChoices):
-        UPLOAD = "upload", "upload"
-        EXPORT = "export", "file of a report"
-        CHART = "chart", "chart"
-        DATA = "data", "data of the project"
+        UPLOAD = "upload", _("upload")
+        EXPORT = "export", _("file of a report")
+        CHART = "chart", _("chart")
+        DATA = "data", _("data of the project")
 
     project = models.ForeignKey(
         "annotate.Project",

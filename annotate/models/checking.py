@@ -6,6 +6,7 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from annotate.querysets import CheckResultQuerySet, QualificationAttemptQuerySet, QualificationPlaceQuerySet
+from annotate.wording import _
 
 
 class QualificationAttempt(models.Model):
@@ -16,9 +17,9 @@ class QualificationAttempt(models.Model):
     """
 
     class State(models.TextChoices):
-        OPEN = "open", "under way"
-        PASSED = "passed", "passed"
-        FAILED = "failed", "not passed"
+        OPEN = "open", _("under way")
+        PASSED = "passed", _("passed")
+        FAILED = "failed", _("not passed")
 
     stage = models.ForeignKey(
         "annotate.Stage", on_delete=models.CASCADE, related_name="qualification_attempts", db_index=False

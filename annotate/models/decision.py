@@ -4,16 +4,17 @@ from django.db import models
 from django.db.models import Q
 
 from annotate.querysets import DecisionQuerySet
+from annotate.wording import _
 
 
 class Decision(models.Model):
     """Beside each revision of an adjudicator's answer. A bad item has an answer without values."""
 
     class Kind(models.TextChoices):
-        TAKEN = "taken", "taken from the answers"
-        EDITED = "edited", "edited from one of the answers"
-        OWN = "own", "written by the adjudicator"
-        BAD = "bad", "no answer: the item is bad"
+        TAKEN = "taken", _("taken from the answers")
+        EDITED = "edited", _("edited from one of the answers")
+        OWN = "own", _("written by the adjudicator")
+        BAD = "bad", _("no answer: the item is bad")
 
     annotation = models.OneToOneField("annotate.Annotation", on_delete=models.CASCADE, related_name="decision")
     kind = models.CharField(max_length=6, choices=Kind.choices)

@@ -5,15 +5,16 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from annotate.querysets import FeedQuerySet
+from annotate.wording import _
 
 
 class Feed(models.Model):
     """From one stage to another, by a rule; annotate/feeding.py reads the recipe."""
 
     class Rule(models.TextChoices):
-        EVERY = "every", "every answer"
-        COMPLETE = "complete", "items that have all their answers"
-        DECIDED = "decided", "items with a majority, or adjudicated"
+        EVERY = "every", _("every answer")
+        COMPLETE = "complete", _("items that have all their answers")
+        DECIDED = "decided", _("items with a majority, or adjudicated")
 
     source = models.ForeignKey("annotate.Stage", on_delete=models.CASCADE, related_name="feeds", db_index=False)
     target = models.ForeignKey("annotate.Stage", on_delete=models.CASCADE, related_name="fed_by")

@@ -6,6 +6,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from annotate.querysets import ItemRowQuerySet, ProjectRowQuerySet
+from annotate.wording import _
 
 
 class Item(models.Model):
@@ -103,11 +104,11 @@ class Gold(models.Model):
     """One version of the gold label of one field. The newest version counts; a score names the version it used."""
 
     class Origin(models.TextChoices):
-        SOURCE = "source", "source"
-        AUTHOR = "author", "author"
-        PROGRAM = "program", "program"
-        EXPERT = "expert", "expert"
-        ADJUDICATOR = "adjudicator", "adjudicator"
+        SOURCE = "source", _("source")
+        AUTHOR = "author", _("author")
+        PROGRAM = "program", _("program")
+        EXPERT = "expert", _("expert")
+        ADJUDICATOR = "adjudicator", _("adjudicator")
 
     item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="golds", db_index=False)
     field = models.CharField(max_length=60)

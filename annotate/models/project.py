@@ -5,6 +5,7 @@ from django.db import models
 from django.utils import timezone
 
 from annotate.querysets import MembershipQuerySet, ProjectQuerySet, ProjectRowQuerySet
+from annotate.wording import _
 
 
 class Project(models.Model):
@@ -55,16 +56,16 @@ class Membership(models.Model):
     """The one home of roles. One row per person and project; which stages a role may take is the stage's setting."""
 
     class Role(models.TextChoices):
-        ADMIN = "admin", "admin"
-        ADJUDICATOR = "adjudicator", "adjudicator"
-        META_REVIEWER = "meta_reviewer", "meta-reviewer"
-        ANNOTATOR = "annotator", "annotator"
-        VIEWER = "viewer", "viewer"
+        ADMIN = "admin", _("admin")
+        ADJUDICATOR = "adjudicator", _("adjudicator")
+        META_REVIEWER = "meta_reviewer", _("meta-reviewer")
+        ANNOTATOR = "annotator", _("annotator")
+        VIEWER = "viewer", _("viewer")
 
     class State(models.TextChoices):
-        ACTIVE = "active", "active"
-        PAUSED = "paused", "paused"
-        LEFT = "left", "left"
+        ACTIVE = "active", _("active")
+        PAUSED = "paused", _("paused")
+        LEFT = "left", _("left")
 
     person = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="memberships")
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="memberships")

@@ -6,6 +6,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from annotate.querysets import QuestionQuerySet
+from annotate.wording import _
 
 
 class Question(models.Model):
@@ -16,8 +17,8 @@ class Question(models.Model):
     """
 
     class State(models.TextChoices):
-        OPEN = "open", "open"
-        ANSWERED = "answered", "answered"
+        OPEN = "open", _("open")
+        ANSWERED = "answered", _("answered")
 
     project = models.ForeignKey("annotate.Project", on_delete=models.CASCADE, related_name="questions", db_index=False)
     stage = models.ForeignKey(

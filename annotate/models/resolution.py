@@ -4,16 +4,17 @@ from django.db import models
 from django.utils import timezone
 
 from annotate.querysets import ResolutionQuerySet
+from annotate.wording import _
 
 
 class Resolution(models.Model):
     class Status(models.TextChoices):
-        UNANIMOUS = "unanimous", "unanimous"
-        MAJORITY = "majority", "majority"
-        PLURALITY = "plurality", "plurality"
-        TIE = "tie", "tie"
-        NO_VOTES = "no_votes", "no votes"
-        ADJUDICATED = "adjudicated", "adjudicated"
+        UNANIMOUS = "unanimous", _("unanimous")
+        MAJORITY = "majority", _("majority")
+        PLURALITY = "plurality", _("plurality")
+        TIE = "tie", _("tie")
+        NO_VOTES = "no_votes", _("no votes")
+        ADJUDICATED = "adjudicated", _("adjudicated")
 
     stage_item = models.ForeignKey(
         "annotate.StageItem", on_delete=models.CASCADE, related_name="resolutions", db_index=False

@@ -5,28 +5,29 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from annotate.querysets import StageItemQuerySet, StageQuerySet
+from annotate.wording import _
 
 
 class Stage(models.Model):
     class Kind(models.TextChoices):
-        LABEL = "label", "label"
-        ANSWER = "answer", "answer"
-        REWRITE = "rewrite", "rewrite"
-        AUTHOR = "author", "author"
-        REVIEW = "review", "review"
-        ADJUDICATE = "adjudicate", "adjudicate"
-        AUDIT = "audit", "audit"
-        JUDGE = "judge", "judge"
+        LABEL = "label", _("label")
+        ANSWER = "answer", _("answer")
+        REWRITE = "rewrite", _("rewrite")
+        AUTHOR = "author", _("author")
+        REVIEW = "review", _("review")
+        ADJUDICATE = "adjudicate", _("adjudicate")
+        AUDIT = "audit", _("audit")
+        JUDGE = "judge", _("judge")
 
     class State(models.TextChoices):
-        DRAFT = "draft", "draft"
-        OPEN = "open", "open"
-        PAUSED = "paused", "paused"
-        CLOSED = "closed", "closed"
+        DRAFT = "draft", _("draft")
+        OPEN = "open", _("open")
+        PAUSED = "paused", _("paused")
+        CLOSED = "closed", _("closed")
 
     class Order(models.TextChoices):
-        SEEDED = "seeded", "each person starts at a seeded random place"
-        SEQUENTIAL = "sequential", "everybody starts at the first item"
+        SEEDED = "seeded", _("each person starts at a seeded random place")
+        SEQUENTIAL = "sequential", _("everybody starts at the first item")
 
     project = models.ForeignKey("annotate.Project", on_delete=models.CASCADE, related_name="stages")
     kind = models.CharField(max_length=20, choices=Kind.choices)
@@ -127,16 +128,16 @@ class StageItem(models.Model):
     EVERYBODY = 1_000_000
 
     class Purpose(models.TextChoices):
-        WORK = "", "work"
-        CHECK = "check", "check, in no figure"
-        COUNTED_CHECK = "counted_check", "check that figures count"
-        QUALIFICATION = "qualification", "qualification"
+        WORK = "", _("work")
+        CHECK = "check", _("check, in no figure")
+        COUNTED_CHECK = "counted_check", _("check that figures count")
+        QUALIFICATION = "qualification", _("qualification")
 
     class State(models.TextChoices):
-        OPEN = "open", "open"
-        WITHDRAWN = "withdrawn", "withdrawn"
-        REVIEW = "review", "waiting for review"
-        LEFT_OUT = "left_out", "left out: the item is bad, or was dropped"
+        OPEN = "open", _("open")
+        WITHDRAWN = "withdrawn", _("withdrawn")
+        REVIEW = "review", _("waiting for review")
+        LEFT_OUT = "left_out", _("left out: the item is bad, or was dropped")
 
     stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="stage_items", db_index=False)
     revision = models.ForeignKey("annotate.ItemRevision", on_delete=models.PROTECT, related_name="stage_items")

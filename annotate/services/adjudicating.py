@@ -30,6 +30,7 @@ from annotate.services.gold_labels import take_back, write_gold
 from annotate.services.submitting import Circumstances
 from annotate.services.votes import Card, Votes, lock_place, votes_about
 from annotate.stage_options import adjudicate_options
+from annotate.wording import _
 
 BAD_ITEM = "bad item"
 MAX_REASON = 2_000
@@ -112,13 +113,15 @@ def _checked(ruling: Ruling, votes: Votes, version: StageVersion) -> Card | None
     if ruling.kind in (Decision.Kind.TAKEN, Decision.Kind.EDITED):
         card = votes.card(ruling.card)
         if card is None:
-            raise AnswerInvalid("decision-card", "Choose one of the answers.")
+            raise AnswerInvalid("decision-card", _("Choose one of the answers."))
     if len(ruling.reason) > MAX_REASON:
-        raise AnswerInvalid("decision-reason", f"Keep the reason to {MAX_REASON:,} characters.")
+        raise AnswerInvalid(
+            "decision-reason", _("Keep the reason to %(max_reason)s characters.", max_reason=f"{MAX_REASON:,}")
+        )
     if not ruling.reason and needs_reason(ruling.kind, card, votes):
-        raise AnswerInvalid("decision-reason", "Say why, in a line: it is kept with the decision.")
+        raise AnswerInvalid("decision-reason", _("Say why, in a line: it is kept with the decision."))
     if ruling.is_gold and not adjudicate_options(version.stage.options).makes_gold:
-        raise AnswerInvalid("decision-is_gold", "In this stage admins accept gold labels.")
+        raise AnswerInvalid("decision-is_gold", _("In this stage admins accept gold labels."))
     return card
 
 
@@ -131,7 +134,7 @@ def _answer(ruling: Ruling, card: Card | None, version: StageVersion) -> dict[st
         answer = dict(ruling.answer or {})
         if not any(field.decides and answer.get(field.name) is not None for field in fields):
             first = next(field for field in fields if field.decides)
-            raise AnswerInvalid(first.name, "Write the answer.")
+            raise AnswerInvalid(first.name, _("Write the answer."))
         return answer
     # An explanation is its author's; what was taken is the answer.
     decisive = [replace(field, required=False) for field in fields if field.decides]

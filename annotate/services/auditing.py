@@ -40,6 +40,7 @@ from annotate.sampling import draw_stratified, shuffled
 from annotate.services.candidates import freeze_candidates
 from annotate.services.counting import GONE
 from annotate.services.passing_on import UNDECIDED
+from annotate.wording import _
 
 MAX_K = 1_000
 MAX_STRATA = 500
@@ -182,9 +183,11 @@ def draw_audit(
     # Two clicks must not draw twice.
     stage = Stage.objects.select_for_update(no_key=True).select_related("project").get(pk=stage.pk)
     if (made := draw_made(stage)) is not None:
-        raise WorkNotPossible(f"This stage was drawn already, by seed {made.seed}: another draw needs another stage.")
+        raise WorkNotPossible(
+            _("This stage was drawn already, by seed %(seed)s: another draw needs another stage.", seed=made.seed)
+        )
     if stage.stage_items.exists():
-        raise WorkNotPossible("This stage has items already, which were not drawn: draw into a new stage.")
+        raise WorkNotPossible(_("This stage has items already, which were not drawn: draw into a new stage."))
     planned = _plan(stage, labels, k, keys, by_label, seed)
     item_set = _item_set(stage, labels, planned, seed)
     audit = Audit.objects.create(
@@ -257,13 +260,13 @@ def left_to_audit(*, stage: Stage, person: Person) -> list[LeftToAudit]:
 
 def _plan(stage: Stage, labels: Labels, k: int, keys: Sequence[str], by_label: bool, seed: int) -> _Planned:
     if stage.kind != Stage.Kind.AUDIT:
-        raise WorkNotPossible("Only a stage that audits can be drawn so.")
+        raise WorkNotPossible(_("Only a stage that audits can be drawn so."))
     if not 1 <= k <= MAX_K:
-        raise WorkNotPossible(f"Draw between 1 and {MAX_K:,} items of each stratum.")
+        raise WorkNotPossible(_("Draw between 1 and %(max_k)s items of each stratum.", max_k=f"{MAX_K:,}"))
     if not any(field.type == "verdict" for field in _fields(stage)):
-        raise WorkNotPossible("This stage asks for no verdict: add a field of that type to its form.")
+        raise WorkNotPossible(_("This stage asks for no verdict: add a field of that type to its form."))
     if labels.stage is not None and labels.stage.kind not in LABELLING:
-        raise WorkNotPossible("Decisions are audited of stages in which people label or answer.")
+        raise WorkNotPossible(_("Decisions are audited of stages in which people label or answer."))
     known, chances = _known(stage, labels)
     rows, n_unlabelled = _decided(stage, labels, known) if labels.stage else _golden(stage, labels, known)
     excluded = set(
@@ -272,15 +275,19 @@ def _plan(stage: Stage, labels: Labels, k: int, keys: Sequence[str], by_label: b
     kept = sorted((row for row in rows if row.item not in excluded), key=lambda row: row.external_id)
     if not kept:
         raise WorkNotPossible(
-            f"No item has a decision in “{labels.field}” yet."
+            _("No item has a decision in “%(field)s” yet.", field=labels.field)
             if labels.stage
-            else f"No item has a gold label in “{labels.field}”."
+            else _("No item has a gold label in “%(field)s”.", field=labels.field)
         )
     spec = _spec(stage, labels, kept)
     strata = _strata_of(kept, keys, spec if by_label else None)
     if len(set(strata)) > MAX_STRATA:
         raise WorkNotPossible(
-            f"That makes {len(set(strata)):,} strata, more than {MAX_STRATA}: combine fewer, or leave out the label."
+            _(
+                "That makes %(n_set)s strata, more than %(max_strata)s: combine fewer, or leave out the label.",
+                n_set=f"{len(set(strata)):,}",
+                max_strata=MAX_STRATA,
+            )
         )
     found = draw_stratified([row.external_id for row in kept], strata, k, seed=seed)
     sizes = Counter(strata)
@@ -298,7 +305,11 @@ def _plan(stage: Stage, labels: Labels, k: int, keys: Sequence[str], by_label: b
     )
     if plan.n_drawn > MAX_DRAWN:
         raise WorkNotPossible(
-            f"That makes {plan.n_drawn:,} items, more than {MAX_DRAWN:,}: draw fewer of each stratum."
+            _(
+                "That makes %(n_drawn)s items, more than %(max_drawn)s: draw fewer of each stratum.",
+                n_drawn=f"{plan.n_drawn:,}",
+                max_drawn=f"{MAX_DRAWN:,}",
+            )
         )
     drawn = tuple(tuple(kept[place] for place in found.get(values, [])) for values in names)
     return _Planned(plan, drawn, chances)

@@ -19,6 +19,7 @@ from django.db.models.functions import Now
 from annotate import events
 from annotate.exceptions import WorkNotPossible, WorkTaken
 from annotate.models import BackgroundWork, Person
+from annotate.wording import _
 
 W = TypeVar("W", bound=BackgroundWork)
 
@@ -88,7 +89,7 @@ def cancel_work(*, work: BackgroundWork, by: Person) -> None:
     """Stop it, whoever works on it: a result that comes later is refused. Raises WorkNotPossible if it has ended."""
     locked = _rows(work).select_for_update().get(pk=work.pk)
     if locked.state not in (STATE.WAITING, STATE.RUNNING, STATE.PAUSED):
-        raise WorkNotPossible("It has already ended, so there is nothing to cancel.")
+        raise WorkNotPossible(_("It has already ended, so there is nothing to cancel."))
     _end(locked, STATE.CANCELLED, by=by)
 
 
@@ -97,7 +98,7 @@ def restart_work(*, work: BackgroundWork, by: Person) -> None:
     """Put work that failed or was cancelled back in the queue, with its attempts counted anew."""
     locked = _rows(work).select_for_update().get(pk=work.pk)
     if locked.state not in (STATE.FAILED, STATE.CANCELLED):
-        raise WorkNotPossible("Only work that failed or was cancelled can be started again.")
+        raise WorkNotPossible(_("Only work that failed or was cancelled can be started again."))
     restarted = {"state": STATE.WAITING, "attempts": 0, "error": "", "n_done": 0, "finished_at": None}
     _rows(work).filter(pk=work.pk).update(due_at=Now(), **restarted)
     verb = f"{locked._meta.model_name}.restarted"

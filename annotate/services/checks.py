@@ -30,6 +30,7 @@ from annotate.models import (
     StageItem,
     StageVersion,
 )
+from annotate.wording import _
 
 # Kinds of stages in which an answer is compared with a gold label.
 CHECKED_KINDS = frozenset({Stage.Kind.LABEL, Stage.Kind.ANSWER, Stage.Kind.JUDGE})
@@ -56,9 +57,9 @@ def set_apart(*, stage: Stage, item_set: ItemSet, purpose: str, by: Person | Non
     holds as work. Raises WorkNotPossible for a kind of stage without gold labels.
     """
     if stage.kind not in CHECKED_KINDS:
-        raise WorkNotPossible("Only stages in which people label or answer items can have checks.")
+        raise WorkNotPossible(_("Only stages in which people label or answer items can have checks."))
     if purpose not in StageItem.Purpose.values or purpose == StageItem.Purpose.WORK:
-        raise WorkNotPossible("Choose whether the items are checks or to qualify with.")
+        raise WorkNotPossible(_("Choose whether the items are checks or to qualify with."))
     # Ranks are given out one after another, and an item has one place.
     stage = Stage.objects.select_for_update(no_key=True).get(pk=stage.pk)
     deciding = [field.name for field in _current_fields(stage) if field.decides]
@@ -140,11 +141,11 @@ def change_rules(
     """
     stage = Stage.objects.select_for_update(no_key=True).get(pk=stage.pk)
     if check_every == 1:
-        raise WorkNotPossible("Every item would be a check: choose 2 or more, or 0 for none.")
+        raise WorkNotPossible(_("Every item would be a check: choose 2 or more, or 0 for none."))
     if qualification_mark > qualification_size:
-        raise WorkNotPossible("More right answers are asked for than items are drawn.")
+        raise WorkNotPossible(_("More right answers are asked for than items are drawn."))
     if qualification_size and not qualification_mark:
-        raise WorkNotPossible("Say how many of the items must be right.")
+        raise WorkNotPossible(_("Say how many of the items must be right."))
     rules = {
         "check_every": check_every,
         "tells_checks": tells_checks,

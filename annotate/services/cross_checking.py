@@ -12,6 +12,7 @@ from annotate.exceptions import WorkNotPossible
 from annotate.models import Exclusion, ItemRevision, ItemSet, ItemSetEntry, Membership, Person, Stage, StageItem
 from annotate.sampling import draw_simple
 from annotate.services.projects import add_items_to_stage
+from annotate.wording import _
 
 GROUPS = ("A", "B")
 MAX_DRAWN = 100_000
@@ -83,14 +84,16 @@ def draw_cross_check(
     # Two clicks must not draw twice.
     stage = Stage.objects.select_for_update(no_key=True).get(pk=stage.pk)
     if not stage.is_cross_group:
-        raise WorkNotPossible("Only a stage that is a cross-check can be drawn: tick it under “How it is run”.")
+        raise WorkNotPossible(_("Only a stage that is a cross-check can be drawn: tick it under “How it is run”."))
     if (made := draw_made(stage)) is not None:
-        raise WorkNotPossible(f"This stage was drawn already, by seed {made.seed}: another draw needs another stage.")
+        raise WorkNotPossible(
+            _("This stage was drawn already, by seed %(seed)s: another draw needs another stage.", seed=made.seed)
+        )
     if not 1 <= n <= MAX_DRAWN:
-        raise WorkNotPossible(f"Draw between 1 and {MAX_DRAWN:,} items of each group.")
+        raise WorkNotPossible(_("Draw between 1 and %(max_drawn)s items of each group.", max_drawn=f"{MAX_DRAWN:,}"))
     drawn = [_draw(stage, group, n, seed, written_in) for group in GROUPS]
     if not any(one.n_drawn for one in drawn):
-        raise WorkNotPossible("Nobody of group A or B has written an item yet.")
+        raise WorkNotPossible(_("Nobody of group A or B has written an item yet."))
     for one in drawn:
         if one.item_set is not None:
             add_items_to_stage(stage=stage, item_set=one.item_set, by=by)

@@ -17,6 +17,7 @@ from annotate.models import Feed, ItemRevision, Person, Project, Stage, StageVer
 from annotate.recipes import check_recipe, offered
 from annotate.services import projects
 from annotate.stage_kinds import KINDS, REVIEW_PARTS
+from annotate.wording import _
 
 
 @transaction.atomic
@@ -31,14 +32,14 @@ def set_feed(
     # One after another: of two feeds that make a circle together, the second must see the first.
     Project.objects.select_for_update(no_key=True).get(pk=source.project_id)
     if target.project_id != source.project_id or target.pk == source.pk:
-        raise FeedNotPossible("target", "Choose another stage of this project.")
+        raise FeedNotPossible("target", _("Choose another stage of this project."))
     if KINDS[target.kind].is_drawn:
-        raise FeedNotPossible("target", f"The items of “{target.title}” come from a draw of its own.")
+        raise FeedNotPossible("target", _("The items of “%(title)s” come from a draw of its own.", title=target.title))
     if rule not in Feed.Rule.values:
-        raise FeedNotPossible("rule", f"There is no rule called {rule!r}.")
+        raise FeedNotPossible("rule", _("There is no rule called %(rule)s.", rule=repr(rule)))
     if circle := _way(source.project_id, target, source):
         names = " → ".join([source.title, *(stage.title for stage in circle)])
-        raise FeedNotPossible("target", f"That would lead in a circle: {names}.")
+        raise FeedNotPossible("target", _("That would lead in a circle: %(names)s.", names=names))
     form = StageVersion.objects.get(stage=source, is_current=True)
     next_form = StageVersion.objects.get(stage=target, is_current=True)
     try:

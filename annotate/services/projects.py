@@ -35,6 +35,7 @@ from annotate.services.batching import add_in_batches, mixes_domains
 from annotate.services.names import naming
 from annotate.stage_kinds import KINDS
 from annotate.stage_options import options_to_json, read_options
+from annotate.wording import _
 
 
 @transaction.atomic
@@ -295,7 +296,7 @@ def change_form(
 def _checked_form(fields: Iterable[dict[str, Any]]) -> tuple[FieldSpec, ...]:
     form = fields_from_json(fields)
     if not any(field.decides for field in form):
-        raise FieldSpecInvalid("At least one field must decide: its answers are what is counted and compared.")
+        raise FieldSpecInvalid(_("At least one field must decide: its answers are what is counted and compared."))
     return form
 
 
@@ -307,7 +308,13 @@ def _check_adjudication(form: Iterable[FieldSpec], judges: Stage | None) -> None
     missing = [field for field in form if field.decides and asked.get(field.name) != field.type]
     if missing:
         names = ", ".join(f"{field.name} ({field.type})" for field in missing)
-        raise StageNotReady(f"“{judges.title}” does not ask for {names}: adjudication decides the same fields.")
+        raise StageNotReady(
+            _(
+                "“%(title)s” does not ask for %(names)s: adjudication decides the same fields.",
+                title=judges.title,
+                names=names,
+            )
+        )
 
 
 def _as_json(form: Iterable[FieldSpec]) -> list[dict[str, JsonValue]]:
@@ -327,7 +334,7 @@ def open_stage(*, stage: Stage, by: Person) -> Stage:
     """Hand out items from now on. An empty stage would tell everybody that all is done, so it is refused."""
     stage = Stage.objects.select_for_update(no_key=True).get(pk=stage.pk)
     if not stage.stage_items.filter(purpose=StageItem.Purpose.WORK).exists():
-        raise StageNotReady("There are no items in this stage yet: import some, or add an item set.")
+        raise StageNotReady(_("There are no items in this stage yet: import some, or add an item set."))
     if problem := checks.cannot_be_kept(stage):
         raise StageNotReady(problem)
     return _move(stage, Stage.State.OPEN, by)
@@ -338,7 +345,7 @@ def pause_stage(*, stage: Stage, by: Person) -> Stage:
     """Hand out nothing for a while; what is in people's hands may be finished."""
     stage = Stage.objects.select_for_update(no_key=True).get(pk=stage.pk)
     if stage.state != Stage.State.OPEN:
-        raise StageNotReady("Only an open stage can be paused.")
+        raise StageNotReady(_("Only an open stage can be paused."))
     return _move(stage, Stage.State.PAUSED, by)
 
 
@@ -347,7 +354,7 @@ def close_stage(*, stage: Stage, by: Person) -> Stage:
     """End the work. Answers stay; what is in people's hands may still be finished, nothing more is handed out."""
     stage = Stage.objects.select_for_update(no_key=True).get(pk=stage.pk)
     if stage.state == Stage.State.DRAFT:
-        raise StageNotReady("A draft was never open, so there is nothing to close.")
+        raise StageNotReady(_("A draft was never open, so there is nothing to close."))
     return _move(stage, Stage.State.CLOSED, by)
 
 
@@ -388,7 +395,7 @@ def add_items_to_stage(*, stage: Stage, item_set: ItemSet, by: Person | None = N
     StageNotReady for a stage whose items are drawn.
     """
     if KINDS[stage.kind].is_drawn:
-        raise StageNotReady("The items of this stage come from a draw of its own: nothing can be added to them.")
+        raise StageNotReady(_("The items of this stage come from a draw of its own: nothing can be added to them."))
     # Ranks are given out one after another: two sets added at once would collide.
     stage = Stage.objects.select_for_update(no_key=True).get(pk=stage.pk)
     last = stage.stage_items.aggregate(last=Max("rank"))["last"]

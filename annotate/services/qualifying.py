@@ -27,6 +27,7 @@ from annotate.sampling import draw_simple
 from annotate.services.checks import MAX_ATTEMPTS
 from annotate.services.counting import Progress
 from annotate.statements import run
+from annotate.wording import _
 
 STATE = QualificationAttempt.State
 ENDED = (Assignment.State.SUBMITTED, Assignment.State.SKIPPED)
@@ -84,7 +85,7 @@ def begin(*, stage: Stage, person: Person, languages: Sequence[str]) -> Qualific
     too few items are left that they have not met.
     """
     if not stage.qualification_size or stage.state != Stage.State.OPEN:
-        raise WorkNotPossible("There is nothing to qualify for at the moment.")
+        raise WorkNotPossible(_("There is nothing to qualify for at the moment."))
     # One tab after the other: both ask for the next attempt, and there is one.
     seats = Membership.objects.filter(project=stage.project_id, person=person)
     list(seats.select_for_update(no_key=True).values_list("pk"))
@@ -93,15 +94,15 @@ def begin(*, stage: Stage, person: Person, languages: Sequence[str]) -> Qualific
     if in_force and in_force[-1].state == STATE.OPEN:
         return in_force[-1]
     if any(attempt.state == STATE.PASSED for attempt in in_force):
-        raise WorkNotPossible("You have qualified already.")
+        raise WorkNotPossible(_("You have qualified already."))
     if len(in_force) >= MAX_ATTEMPTS:
-        raise WorkNotPossible("No attempt is left.")
+        raise WorkNotPossible(_("No attempt is left."))
     number = attempts[-1].number + 1 if attempts else 1
     seed = attempt_seed(seed=stage.seed, who=person.pseudonym, number=number)
     pool = _pool(stage, person, languages)
     if len(pool) < stage.qualification_size:
         raise WorkNotPossible(
-            "Too few items are left for another attempt. Whoever runs this study can let you in, or add some."
+            _("Too few items are left for another attempt. Whoever runs this study can let you in, or add some.")
         )
     attempt: QualificationAttempt = QualificationAttempt.objects.create(
         stage=stage,
@@ -157,7 +158,7 @@ def let_pass(*, stage: Stage, person: Person, by: Person, reason: str) -> Qualif
     """Open the stage to somebody whatever their attempts came to. Raises WorkNotPossible if it is open to them."""
     attempts = _locked_attempts(stage, person)
     if any(attempt.state == STATE.PASSED for attempt in attempts if attempt.set_aside_at is None):
-        raise WorkNotPossible("This person has qualified already.")
+        raise WorkNotPossible(_("This person has qualified already."))
     # One under way is over: what its person answered stays, and judges nobody.
     for attempt in attempts:
         if attempt.state == STATE.OPEN:

@@ -8,6 +8,7 @@ from annotate import events
 from annotate.exceptions import WorkNotPossible
 from annotate.models import ItemSet, ItemSetEntry, Person
 from annotate.sampling import draw_simple
+from annotate.wording import _
 
 
 @transaction.atomic
@@ -18,9 +19,9 @@ def draw_item_set(*, population: ItemSet, by: Person, name: str, n: int, seed: i
     """
     entries = list(population.entries.select_related("revision__item").order_by("position"))
     if not 1 <= n <= len(entries):
-        raise WorkNotPossible(f"{n} items cannot be drawn from {len(entries)}.")
+        raise WorkNotPossible(_("%(n)s items cannot be drawn from %(n_entries)s.", n=n, n_entries=len(entries)))
     if ItemSet.objects.filter(project=population.project_id, name=name).exists():
-        raise WorkNotPossible(f"There is an item set called “{name}” already.")
+        raise WorkNotPossible(_("There is an item set called “%(name)s” already.", name=name))
     drawn = draw_simple([entry.revision.item.external_id for entry in entries], n, seed=seed)
     item_set = ItemSet.objects.create(
         project_id=population.project_id,

@@ -28,6 +28,7 @@ from annotate.services.candidates import content_beside
 from annotate.services.counting import GONE, PersonCounts
 from annotate.stage_options import rewrite_options
 from annotate.statements import one_row
+from annotate.wording import _
 
 Answer: TypeAlias = Mapping[str, JsonValue]
 
@@ -146,7 +147,7 @@ def revise_annotation(
     form = circumstances or Circumstances()
     _refuse_bare_decision(assignment, is_decision)
     if assignment.stage.state == Stage.State.CLOSED:
-        raise StageNotOpen("This stage is closed: answers can no longer be changed. Your text is kept below.")
+        raise StageNotOpen(_("This stage is closed: answers can no longer be changed. Your text is kept below."))
     validated = _validated(assignment, answer, stage_version)
     # Lock before looking: two revisions at once must not both become number 2.
     locked = Assignment.objects.select_for_update().filter(pk=assignment.pk, state=Assignment.State.SUBMITTED)
@@ -412,7 +413,7 @@ def _give_up(assignment: Assignment, reason: str, note: str) -> bool:
 def _refuse_bare_decision(assignment: Assignment, is_decision: bool) -> None:
     """An answer to others' answers says from which of them it came, and is refused where they have changed."""
     if assignment.stage.kind in DECIDED and not is_decision:
-        raise AnswerBelongsElsewhere("Decisions about others' answers are made on the page of this stage.")
+        raise AnswerBelongsElsewhere(_("Decisions about others' answers are made on the page of this stage."))
 
 
 def _validated(assignment: Assignment, answer: Answer, stage_version: StageVersion) -> dict[str, JsonValue]:

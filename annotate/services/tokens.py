@@ -16,6 +16,7 @@ from annotate.codes import API_TOKEN_PREFIX, api_token_digest, new_api_token
 from annotate.exceptions import TokenNotPossible
 from annotate.models import ApiToken, Membership, Person
 from annotate.querysets import READING_ROLES
+from annotate.wording import _
 
 MAX_DAYS = 366
 MAX_LIVE = 20
@@ -38,11 +39,15 @@ def make_token(*, person: Person, name: str, scopes: Sequence[str], days: int) -
     """
     wanted = [scope for scope in ApiToken.Scope.values if scope in scopes]
     if not wanted or set(scopes) - set(offered_scopes(person)):
-        raise TokenNotPossible(f"Choose from these scopes: {', '.join(offered_scopes(person))}.")
+        raise TokenNotPossible(
+            _("Choose from these scopes: %(offered_scopes)s.", offered_scopes=", ".join(offered_scopes(person)))
+        )
     if not 1 <= days <= MAX_DAYS:
-        raise TokenNotPossible(f"A token lives for 1 to {MAX_DAYS} days.")
+        raise TokenNotPossible(_("A token lives for 1 to %(max_days)s days.", max_days=MAX_DAYS))
     if ApiToken.objects.held_by(person).live().count() >= MAX_LIVE:
-        raise TokenNotPossible(f"There are {MAX_LIVE} tokens already. Revoke one that is no longer used.")
+        raise TokenNotPossible(
+            _("There are %(max_live)s tokens already. Revoke one that is no longer used.", max_live=MAX_LIVE)
+        )
     text = new_api_token()
     token = ApiToken.objects.create(
         person=person,

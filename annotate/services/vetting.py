@@ -37,6 +37,7 @@ from annotate.services.submitting import Circumstances
 from annotate.services.votes import lock_place, votes_about
 from annotate.sources.mapping import hash_content
 from annotate.stage_kinds import DROP_CODES, REVIEW_PARTS
+from annotate.wording import _
 
 DECISION, CODE, NOTE = "decision", "code", "note"
 ACCEPT, EDIT, DROP = "accept", "edit", "drop"
@@ -140,15 +141,15 @@ def _check(
 ) -> None:
     decision = answer.get(DECISION)
     if decision is None:
-        raise AnswerInvalid(DECISION, "Choose what becomes of the item.")
+        raise AnswerInvalid(DECISION, _("Choose what becomes of the item."))
     if decision == EDIT and emptied:
-        raise AnswerInvalid(emptied[0], "Nothing is left here. Write what is right, or drop the item.")
+        raise AnswerInvalid(emptied[0], _("Nothing is left here. Write what is right, or drop the item."))
     if decision == EDIT and not changed:
-        raise AnswerInvalid(DECISION, "Nothing is changed yet: correct the item below, or accept it as it is.")
+        raise AnswerInvalid(DECISION, _("Nothing is changed yet: correct the item below, or accept it as it is."))
     if decision != EDIT and (changed or emptied):
-        raise AnswerInvalid(DECISION, "You have corrected the item: choose Edit, or put back what stood there.")
+        raise AnswerInvalid(DECISION, _("You have corrected the item: choose Edit, or put back what stood there."))
     if decision == DROP and answer.get(CODE) is None and any(field.name == CODE for field in fields):
-        raise AnswerInvalid(CODE, "Say why it is dropped: choose a reason.")
+        raise AnswerInvalid(CODE, _("Say why it is dropped: choose a reason."))
 
 
 def _follow(
@@ -205,7 +206,9 @@ def _reword(item: Item, shown: ItemRevision, changed: Mapping[str, Any], annotat
     if not changed and not is_mine:
         return
     if changed and current.pk != shown.pk and not is_mine:
-        raise AnswerInvalid(next(iter(changed)), "Somebody else has edited this item meanwhile. Load the page again.")
+        raise AnswerInvalid(
+            next(iter(changed)), _("Somebody else has edited this item meanwhile. Load the page again.")
+        )
     content = [[key, changed.get(key, value)] for key, value in shown.content]
     if hash_content(content) == current.content_hash:
         return

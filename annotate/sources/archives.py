@@ -12,6 +12,7 @@ from pathlib import PurePosixPath
 
 from annotate.sources.decoding import BinaryFile
 from annotate.sources.errors import SourceError, shortened
+from annotate.wording import _
 
 MAX_MEMBERS = 1_000
 MAX_RATIO = 200
@@ -31,7 +32,9 @@ def opened_zip(file: BinaryFile, *, max_members: int = MAX_MEMBERS) -> Iterator[
         with zipfile.ZipFile(_Seekable(file)) as archive:
             yield archive
     except zipfile.BadZipFile as fault:
-        raise SourceError(f"The ZIP cannot be read ({shortened(str(fault))}); pack it again.") from fault
+        raise SourceError(
+            _("The ZIP cannot be read (%(shortened)s); pack it again.", shortened=shortened(str(fault)))
+        ) from fault
 
 
 def safe_members(
@@ -54,19 +57,32 @@ def safe_members(
         called = f"“{shortened(info.filename)}”"
         path = PurePosixPath(info.filename)
         if path.is_absolute() or ".." in path.parts or "\\" in info.filename or info.filename[1:2] == ":":
-            raise SourceError(f"The ZIP has a file {called} whose path leads out of it; pack it again without.")
+            raise SourceError(
+                _("The ZIP has a file %(called)s whose path leads out of it; pack it again without.", called=called)
+            )
         if (info.external_attr >> 16) & 0o170000 not in (0, 0o100000, 0o040000):
-            raise SourceError(f"The ZIP has a link or device {called}; pack the files themselves.")
+            raise SourceError(_("The ZIP has a link or device %(called)s; pack the files themselves.", called=called))
         if info.flag_bits & 0x1:
-            raise SourceError(f"The ZIP is encrypted ({called}); pack it without a password.")
+            raise SourceError(_("The ZIP is encrypted (%(called)s); pack it without a password.", called=called))
         if info.filename in seen:
-            raise SourceError(f"The ZIP has two files {called}; keep one of them.")
+            raise SourceError(_("The ZIP has two files %(called)s; keep one of them.", called=called))
         seen.add(info.filename)
         if info.file_size > _RATIO_MATTERS_FROM_BYTES and info.file_size > max_ratio * info.compress_size:
-            raise SourceError(f"The ZIP's {called} unpacks to more than {max_ratio} times its size; pack it otherwise.")
+            raise SourceError(
+                _(
+                    "The ZIP's %(called)s unpacks to more than %(max_ratio)s times its size; pack it otherwise.",
+                    called=called,
+                    max_ratio=max_ratio,
+                )
+            )
     wanted = [info for info in infos if not info.is_dir() and _is_wanted(info.filename, suffixes)]
     if sum(info.file_size for info in wanted) > max_total_bytes:
-        raise SourceError(f"The ZIP unpacks to more than {max_total_bytes:,} bytes; import it in parts.")
+        raise SourceError(
+            _(
+                "The ZIP unpacks to more than %(max_total_bytes)s bytes; import it in parts.",
+                max_total_bytes=f"{max_total_bytes:,}",
+            )
+        )
     return wanted
 
 
@@ -77,7 +93,13 @@ def unpacked(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
         return archive.read(info)
     except _BROKEN as fault:
         called = f"In “{shortened(info.filename)}”"
-        raise SourceError(f"{called}: it cannot be unpacked ({shortened(str(fault))}); pack the ZIP again.") from fault
+        raise SourceError(
+            _(
+                "%(called)s: it cannot be unpacked (%(shortened)s); pack the ZIP again.",
+                called=called,
+                shortened=shortened(str(fault)),
+            )
+        ) from fault
 
 
 def _refuse_large_directory(file: BinaryFile, max_members: int) -> None:
@@ -90,7 +112,7 @@ def _refuse_large_directory(file: BinaryFile, max_members: int) -> None:
     tail = file.read(65_557)
     at = len(tail) - 22 if tail[-22:-18] == b"PK\x05\x06" and tail[-2:] == b"\0\0" else tail.rfind(b"PK\x05\x06")
     if at < 0 or len(tail) < at + 22:
-        raise SourceError("The ZIP cannot be read (it has no directory at its end); pack it again.")
+        raise SourceError(_("The ZIP cannot be read (it has no directory at its end); pack it again."))
     (directory_bytes,) = struct.unpack_from("<L", tail, at + 12)
     # 46 bytes and a path for each; four kilobytes are more than any real one takes.
     if b"PK\x06\x07" in tail[max(0, at - 20) : at] or directory_bytes > max_members * 4096:
@@ -98,7 +120,9 @@ def _refuse_large_directory(file: BinaryFile, max_members: int) -> None:
 
 
 def _too_many(max_members: int) -> SourceError:
-    return SourceError(f"The ZIP has more than {max_members:,} files; import it in parts.")
+    return SourceError(
+        _("The ZIP has more than %(max_members)s files; import it in parts.", max_members=f"{max_members:,}")
+    )
 
 
 def _is_wanted(path: str, suffixes: frozenset[str] | None) -> bool:

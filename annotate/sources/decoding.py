@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Protocol
 
 from annotate.sources.errors import SourceError
+from annotate.wording import _
 
 CHUNK_BYTES = 1 << 17
 
@@ -64,7 +65,9 @@ def text_chunks(file: BinaryFile, encoding: str, *, newline: str = "\n") -> Iter
     refuse it, and no text has it on purpose.
     """
     if encoding not in ENCODINGS:
-        raise SourceError(f"“{encoding}” is not an encoding this import can read; choose one from the list.")
+        raise SourceError(
+            _("“%(encoding)s” is not an encoding this import can read; choose one from the list.", encoding=encoding)
+        )
     file.seek(0)
     mark = byte_order_mark(file.read(4))
     file.seek(len(mark[1]) if mark is not None and mark[0] == encoding else 0)
@@ -80,8 +83,11 @@ def text_chunks(file: BinaryFile, encoding: str, *, newline: str = "\n") -> Iter
             before = bytes(fault.object[: fault.start]).decode(encoding)
             line, column = moved_on(line, column, before, newline)
             raise SourceError(
-                f"byte 0x{fault.object[fault.start]:02X} is not {ENCODINGS[encoding]}; "
-                "choose another encoding or save the file as UTF-8.",
+                _(
+                    "byte 0x%(object)s is not %(encodings)s; choose another encoding or save the file as UTF-8.",
+                    object=f"{fault.object[fault.start]:02X}",
+                    encodings=ENCODINGS[encoding],
+                ),
                 line=line,
                 column=column,
             ) from fault
@@ -89,8 +95,10 @@ def text_chunks(file: BinaryFile, encoding: str, *, newline: str = "\n") -> Iter
         if nul >= 0:
             line, column = moved_on(line, column, chunk[:nul], newline)
             raise SourceError(
-                "there is a NUL character, which no database stores; remove it, or choose another encoding if the "
-                "text looks wrong.",
+                _(
+                    "there is a NUL character, which no database stores; remove it, or choose another encoding "
+                    "if the text looks wrong."
+                ),
                 line=line,
                 column=column,
             )
@@ -137,8 +145,11 @@ def is_larger(text: str, max_bytes: int) -> bool:
 
 def too_large(max_bytes: int, *, line: int, row: int | None = None, field: str | None = None) -> SourceError:
     return SourceError(
-        f"the item that begins here has more than {max_bytes:,} bytes, the most one item may have; shorten it, close "
-        "an open quote or bracket, or ask for a higher limit.",
+        _(
+            "the item that begins here has more than %(max_bytes)s bytes, the most one item may have; "
+            "shorten it, close an open quote or bracket, or ask for a higher limit.",
+            max_bytes=f"{max_bytes:,}",
+        ),
         line=line,
         row=row,
         field=field,

@@ -7,6 +7,7 @@ from typing import Any
 from annotate.sources.decoding import BinaryFile, is_larger, text_lines, too_large
 from annotate.sources.errors import SourceError, shortened
 from annotate.sources.records import Limits, Record
+from annotate.wording import _
 
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
 NEWLINES = {"\n": "LF", "\r\n": "CRLF", "\r": "CR"}
@@ -78,7 +79,11 @@ def column_names(cells: list[str], *, line: int) -> list[str]:
     for position, name in enumerate(names, start=1):
         if name in places:
             raise SourceError(
-                f"columns {places[name]:,} and {position:,} have the same name; rename one of them.",
+                _(
+                    "columns %(places)s and %(position)s have the same name; rename one of them.",
+                    places=f"{places[name]:,}",
+                    position=f"{position:,}",
+                ),
                 line=line,
                 field=name,
             )
@@ -90,7 +95,13 @@ def _wrong_width(n_cells: int, n_columns: int, *, line: int, row: int, has_heade
     reference = "the header" if has_header else "the first row"
     likely = "a delimiter inside a cell needs quotes around the cell" if n_cells > n_columns else "cells are missing"
     return SourceError(
-        f"{n_cells:,} cells, but {reference} has {n_columns:,}; {likely}, or the delimiter is another one.",
+        _(
+            "%(n_cells)s cells, but %(reference)s has %(n_columns)s; %(likely)s, or the delimiter is another one.",
+            n_cells=f"{n_cells:,}",
+            reference=reference,
+            n_columns=f"{n_columns:,}",
+            likely=likely,
+        ),
         line=line,
         row=row,
     )
@@ -101,14 +112,19 @@ def _unreadable(reason: str, line: int, line_of_fault: int, quoting: bool, limit
         return too_large(limits.max_item_bytes, line=line)
     if "new-line character" in reason:
         return SourceError(
-            "a carriage return stands in a cell without quotes; put the cell in quotes or choose other line ends.",
+            _("a carriage return stands in a cell without quotes; put the cell in quotes or choose other line ends."),
             line=line,
         )
     if quoting:
         noticed = f" (noticed in line {line_of_fault:,})" if line_of_fault > line else ""
         return SourceError(
-            f"the row that begins here has an unbalanced quote{noticed}; close it, write a quote inside a cell twice, "
-            "or say that quotes are ordinary characters.",
+            _(
+                "the row that begins here has an unbalanced quote%(noticed)s; close it, write a quote inside "
+                "a cell twice, or say that quotes are ordinary characters.",
+                noticed=noticed,
+            ),
             line=line,
         )
-    return SourceError(f"this row cannot be read ({shortened(reason)}); correct it and try again.", line=line)
+    return SourceError(
+        _("this row cannot be read (%(shortened)s); correct it and try again.", shortened=shortened(reason)), line=line
+    )

@@ -16,6 +16,7 @@ from annotate.sources.json_files import MAX_MEMBERS, SUFFIXES
 from annotate.sources.json_window import JsonWindow
 from annotate.sources.label_studio import is_task
 from annotate.sources.records import Limits
+from annotate.wording import _
 
 FORMATS = {
     "jsonl": "JSON Lines",
@@ -94,7 +95,13 @@ class Detected:
             (options.newline, NEWLINES),
         ):
             if value not in allowed:
-                raise SourceError(f"“{shortened(str(value))}” is not one of: {', '.join(map(repr, allowed))}.")
+                raise SourceError(
+                    _(
+                        "“%(shortened)s” is not one of: %(map)s.",
+                        shortened=shortened(str(value)),
+                        map=", ".join(map(repr, allowed)),
+                    )
+                )
         return options
 
 
@@ -114,7 +121,7 @@ def detect(file: BinaryFile, name: str) -> Detected:
     encoding, note = _encoding_of(file, head)
     text = _sample_text(head, encoding)
     if not text.strip() and len(head) < SAMPLE_BYTES:
-        raise SourceError("The file is empty; choose the one that holds the records.")
+        raise SourceError(_("The file is empty; choose the one that holds the records."))
     format_name = _format_of(text, name)
     newline = _newline_of(text)
     if format_name == "json" and _holds_tasks(file, encoding):
@@ -154,23 +161,36 @@ def _detect_zip(file: BinaryFile, name: str) -> Detected:
         if "mimetype" in names and archive.getinfo("mimetype").file_size < 200:
             kind = archive.read("mimetype")
             if kind.startswith(b"application/vnd.oasis.opendocument"):
-                raise SourceError(f"{called} is an OpenDocument file; save it as .xlsx or as CSV (UTF-8).")
+                raise SourceError(
+                    _("%(called)s is an OpenDocument file; save it as .xlsx or as CSV (UTF-8).", called=called)
+                )
     if "xl/workbook.bin" in names:
-        raise SourceError(f"{called} is a binary Excel workbook (.xlsb); save it as .xlsx or as CSV (UTF-8).")
+        raise SourceError(
+            _("%(called)s is a binary Excel workbook (.xlsb); save it as .xlsx or as CSV (UTF-8).", called=called)
+        )
     if "xl/workbook.xml" in names:
         return detect_sheet(file)
     if "[Content_Types].xml" in names:
-        raise SourceError(f"{called} is an Office document other than a workbook; {READ}.")
+        raise SourceError(
+            _("%(called)s is an Office document other than a workbook; %(read)s.", called=called, read=READ)
+        )
     if any(path.lower().endswith(tuple(SUFFIXES)) for path in names):
         return Detected("json_files", "utf-8", unfold=True)
-    raise SourceError(f"{called} is a ZIP archive without JSON files; unpack it and import what is in it.")
+    raise SourceError(
+        _("%(called)s is a ZIP archive without JSON files; unpack it and import what is in it.", called=called)
+    )
 
 
 def _detect_parquet(file: BinaryFile, name: str) -> Detected:
     size = file.seek(0, 2)
     file.seek(max(0, size - len(_PARQUET)))
     if size < 12 or file.read() != _PARQUET:
-        raise SourceError(f"“{shortened(name)}” is the beginning of a Parquet file without its end; copy it anew.")
+        raise SourceError(
+            _(
+                "“%(shortened)s” is the beginning of a Parquet file without its end; copy it anew.",
+                shortened=shortened(name),
+            )
+        )
     return Detected("parquet", "utf-8")
 
 
@@ -189,20 +209,24 @@ def _holds_tasks(file: BinaryFile, encoding: str) -> bool:
 def _refuse_what_is_no_text(head: bytes, name: str) -> None:
     called = f"“{shortened(name)}”"
     if not head:
-        raise SourceError("The file is empty; choose the one that holds the records.")
+        raise SourceError(_("The file is empty; choose the one that holds the records."))
     if head.startswith(_OFFICE):
         if _ENCRYPTED in head:
-            raise SourceError(f"{called} is a password-protected workbook; save it without a password.")
-        raise SourceError(f"{called} is an old Office document (.xls); save it as .xlsx or as CSV (UTF-8).")
+            raise SourceError(
+                _("%(called)s is a password-protected workbook; save it without a password.", called=called)
+            )
+        raise SourceError(
+            _("%(called)s is an old Office document (.xls); save it as .xlsx or as CSV (UTF-8).", called=called)
+        )
     for magic, what in _NO_TEXT:
         if head.startswith(magic):
-            raise SourceError(f"{called} is {what}; {READ}.")
+            raise SourceError(_("%(called)s is %(what)s; %(read)s.", called=called, what=what, read=READ))
     if byte_order_mark(head) is None and _utf16_without_mark(head) is None:
         controls = sum(head.count(byte) for byte in range(32) if byte not in b"\t\n\r\f\x1b")
         # Separators such as 0x1F are text to those who use them, as long as the rest is.
         is_text = head.isascii() and b"\0" not in head
         if controls > len(head) / 10 and not is_text:
-            raise SourceError(f"{called} is binary data, not text; {READ}.")
+            raise SourceError(_("%(called)s is binary data, not text; %(read)s.", called=called, read=READ))
 
 
 def _encoding_of(file: BinaryFile, head: bytes) -> tuple[str, str]:

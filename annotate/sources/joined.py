@@ -19,6 +19,7 @@ from annotate.sources.mapping import canonical_json, stored_value
 from annotate.sources.reading import DEFAULT_LIMITS, read_records
 from annotate.sources.records import Limits, Record
 from annotate.sources.strict_json import RefusedValue, decode_json
+from annotate.wording import _
 
 _TABLE_SUFFIXES = frozenset({".json", ".csv", ".tsv", ".txt", ".md"})
 _ID_COLUMNS = ("table_id", "id", KEY_COLUMN, "name", "table")
@@ -79,7 +80,7 @@ def join_tables(records: Iterable[Record], tables: Tables, *, column: str, key: 
         values = dict(record.values)
         if key in values:
             raise SourceError(
-                "the records have a column of this name already; give the joined table another one.",
+                _("the records have a column of this name already; give the joined table another one."),
                 line=record.line,
                 row=record.number,
                 field=key,
@@ -108,7 +109,7 @@ def _tables_of_records(records: Iterable[Record], id_column: str | None, max_tot
         id_column = id_column or next((name for name in _ID_COLUMNS if name in values), None)
         if id_column is None or id_column not in values:
             raise SourceError(
-                "this table has no name; choose the column that questions refer to.",
+                _("this table has no name; choose the column that questions refer to."),
                 line=record.line,
                 row=record.number,
                 field=id_column,
@@ -116,13 +117,18 @@ def _tables_of_records(records: Iterable[Record], id_column: str | None, max_tot
         name = blocks.plain_text(values.pop(id_column))
         if name in by_name:
             raise SourceError(
-                f"there are two tables “{shortened(name)}”; keep one of them.", line=record.line, row=record.number
+                _("there are two tables “%(shortened)s”; keep one of them.", shortened=shortened(name)),
+                line=record.line,
+                row=record.number,
             )
         inner = next(iter(values.values())) if len(values) == 1 else values
         block = _as_block(inner if isinstance(inner, dict | list) else values)
         if block is None:
             raise SourceError(
-                f"“{shortened(name)}” is no table: an object or rows of equal width are expected.",
+                _(
+                    "“%(shortened)s” is no table: an object or rows of equal width are expected.",
+                    shortened=shortened(name),
+                ),
                 line=record.line,
                 row=record.number,
             )
@@ -147,7 +153,12 @@ def _as_block(value: Any) -> blocks.Block | None:
 def _counted(total: int, block: blocks.Block, max_total_bytes: int) -> int:
     total += len(canonical_json(stored_value(block)))
     if total > max_total_bytes:
-        raise SourceError(f"The tables have more than {max_total_bytes:,} bytes together; import them in parts.")
+        raise SourceError(
+            _(
+                "The tables have more than %(max_total_bytes)s bytes together; import them in parts.",
+                max_total_bytes=f"{max_total_bytes:,}",
+            )
+        )
     return total
 
 
@@ -163,7 +174,7 @@ def _tables_of_zip(file: BinaryFile, limits: Limits, max_members: int, max_ratio
         tables = {info.filename: _table_of_member(archive, info, limits) for info in members}
         n_passed_over = sum(not info.is_dir() for info in archive.infolist()) - len(members)
     if not tables:
-        raise SourceError("The ZIP holds no table: .json, .csv, .tsv, .txt or .md files are expected.")
+        raise SourceError(_("The ZIP holds no table: .json, .csv, .tsv, .txt or .md files are expected."))
     by_name: dict[str, blocks.Block] = {}
     ambiguous: set[str] = set()
     for path, block in tables.items():
@@ -187,7 +198,13 @@ def _names_of(path: str) -> set[str]:
 def _table_of_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, limits: Limits) -> blocks.Block:
     called = f"In “{shortened(info.filename)}”"
     if info.file_size > limits.max_item_bytes:
-        raise SourceError(f"{called}: the table has more than {limits.max_item_bytes:,} bytes; shorten it.")
+        raise SourceError(
+            _(
+                "%(called)s: the table has more than %(max_item_bytes)s bytes; shorten it.",
+                called=called,
+                max_item_bytes=f"{limits.max_item_bytes:,}",
+            )
+        )
     data = unpacked(archive, info)
     try:
         return _table_of_file(io.BytesIO(data), info.filename, limits)
@@ -203,7 +220,7 @@ def _table_of_file(file: io.BytesIO, name: str, limits: Limits) -> blocks.Block:
     if suffix == ".json":
         block = _as_block(_whole_json("".join(text_chunks(file, detected.encoding)), limits))
         if block is None:
-            raise SourceError("An object, or rows of equal width, are expected.")
+            raise SourceError(_("An object, or rows of equal width, are expected."))
         return block
     # A table may well have two columns of one name: it is only shown, so its header is a row like any other.
     records = read_records(file, replace(detected, has_header=False), limits)

@@ -11,6 +11,7 @@ from annotate.sources.decoding import BinaryFile
 from annotate.sources.errors import SourceError, shortened
 from annotate.sources.json_window import JsonWindow
 from annotate.sources.records import Limits, Record
+from annotate.wording import _
 
 KEY_COLUMN = "(key)"  # the parentheses keep it apart from any column a file is likely to have
 
@@ -40,7 +41,11 @@ def _members(window: JsonWindow, shape: str | None) -> Iterator[Record]:
             number += 1
             value = window.value(row=number)
             if KEY_COLUMN in value:
-                raise SourceError(f"rename the field “{KEY_COLUMN}”: the import uses that name.", line=line, row=number)
+                raise SourceError(
+                    _("rename the field “%(key_column)s”: the import uses that name.", key_column=KEY_COLUMN),
+                    line=line,
+                    row=number,
+                )
             yield Record(number, line, [(KEY_COLUMN, key), *value.items()])
         elif key == shape:
             yield from window.records()
@@ -57,14 +62,14 @@ def _shape(window: JsonWindow) -> str | None:
     for key, line in window.members():
         first_line = first_line if seen else line
         if key in seen:
-            raise SourceError("the same key stands twice in one object; keep one of them.", line=line, field=key)
+            raise SourceError(_("the same key stands twice in one object; keep one of them."), line=line, field=key)
         seen.add(key)
         opening = window.peek()
         if opening == "[":
             kinds.add("list")
             if window.is_list_of_objects():
                 lists.append(key)
-                for _ in window.records():
+                for __ in window.records():
                     pass
                 continue
         else:
@@ -77,11 +82,16 @@ def _shape(window: JsonWindow) -> str | None:
     if len(lists) > 1:
         names = ", ".join(f"“{shortened(name)}”" for name in lists[:5])
         raise SourceError(
-            f"there are several lists of records ({names}); put the one to import into a file of its own.",
+            _(
+                "there are several lists of records (%(names)s); put the one to import into a file of its own.",
+                names=names,
+            ),
             line=first_line,
         )
     raise SourceError(
-        "no records were found: a JSON file must hold a list of objects, an object with one such list in it, or an "
-        "object whose values are all objects.",
+        _(
+            "no records were found: a JSON file must hold a list of objects, an object with one such "
+            "list in it, or an object whose values are all objects."
+        ),
         line=first_line,
     )

@@ -18,6 +18,7 @@ from annotate.sources.json_array import read_json
 from annotate.sources.json_window import JsonWindow
 from annotate.sources.jsonl import read_jsonl
 from annotate.sources.records import Limits, Record
+from annotate.wording import _
 
 FILE_COLUMN = "(file)"
 NAME_COLUMN = "(name)"
@@ -35,7 +36,7 @@ def read_json_files(file: BinaryFile, *, limits: Limits) -> Iterator[Record]:
     with opened_zip(file, max_members=MAX_MEMBERS) as archive:
         members = safe_members(archive, suffixes=SUFFIXES, max_members=MAX_MEMBERS, max_total_bytes=MAX_TOTAL_BYTES)
         if not members:
-            raise SourceError("The ZIP holds no .json and no .jsonl file.")
+            raise SourceError(_("The ZIP holds no .json and no .jsonl file."))
         for info in sorted(members, key=lambda member: member.filename):
             places = _places(info.filename)
             try:
@@ -47,7 +48,9 @@ def read_json_files(file: BinaryFile, *, limits: Limits) -> Iterator[Record]:
             except SourceError as fault:
                 if fault.message.startswith("In “"):
                     raise
-                raise SourceError(f"In “{shortened(info.filename, 120)}”: {fault.message}") from fault
+                raise SourceError(
+                    _("In “%(shortened)s”: %(message)s", shortened=shortened(info.filename, 120), message=fault.message)
+                ) from fault
 
 
 def _places(path: str) -> list[tuple[str, str]]:

@@ -7,6 +7,7 @@ from annotate.sources.decoding import BinaryFile, is_larger, text_lines, too_lar
 from annotate.sources.errors import SourceError
 from annotate.sources.records import Limits, Record
 from annotate.sources.strict_json import RefusedValue, decode_json
+from annotate.wording import _
 
 
 def read_jsonl(file: BinaryFile, *, encoding: str, limits: Limits) -> Iterator[Record]:
@@ -36,8 +37,10 @@ def read_jsonl(file: BinaryFile, *, encoding: str, limits: Limits) -> Iterator[R
             raise broken_json("something follows the value", line=line, column=len(text) - len(rest) + 1)
         if not isinstance(value, dict):
             raise SourceError(
-                "each line must hold one JSON object with named fields, such as "
-                '{"id": "7", "claim": "..."}; this line holds something else.',
+                _(
+                    'each line must hold one JSON object with named fields, such as {"id": "7", "claim": "..."}; '
+                    "this line holds something else."
+                ),
                 line=line,
                 column=start + 1,
             )
@@ -47,5 +50,7 @@ def read_jsonl(file: BinaryFile, *, encoding: str, limits: Limits) -> Iterator[R
 def broken_json(reason: str, *, line: int, column: int) -> SourceError:
     reason = reason[0].lower() + reason[1:]
     return SourceError(
-        f"this is not valid JSON ({reason}); correct it and import the file again.", line=line, column=column
+        _("this is not valid JSON (%(reason)s); correct it and import the file again.", reason=reason),
+        line=line,
+        column=column,
     )

@@ -14,6 +14,7 @@ from annotate.sources.decoding import BinaryFile
 from annotate.sources.errors import SourceError, shortened
 from annotate.sources.json_array import read_json
 from annotate.sources.records import Limits, Record
+from annotate.wording import _
 
 ID = "(id)"
 ANNOTATOR = "(annotator)"
@@ -52,8 +53,10 @@ def _records_of(task: Record) -> Iterator[Record]:
     annotations = values.get("annotations", values.get("completions", []))
     if not isinstance(data, dict) or not isinstance(annotations, list):
         raise SourceError(
-            "this is no task of Label Studio: an object “data” and a list “annotations” are expected; choose JSON as "
-            "the format if the file is another one.",
+            _(
+                "this is no task of Label Studio: an object “data” and a list “annotations” are expected; "
+                "choose JSON as the format if the file is another one."
+            ),
             line=task.line,
             row=task.number,
         )
@@ -64,7 +67,7 @@ def _records_of(task: Record) -> Iterator[Record]:
     for position, annotation in enumerate(annotations):
         if not isinstance(annotation, dict):
             raise SourceError(
-                "the annotations are listed by number only; export as JSON with all of their content.",
+                _("the annotations are listed by number only; export as JSON with all of their content."),
                 line=task.line,
                 row=task.number,
                 field=f"annotations[{position}]",
@@ -72,7 +75,7 @@ def _records_of(task: Record) -> Iterator[Record]:
         answers, unsupported = _answers(annotation.get("result"), task, position)
         clashing = next((column for column in answers if column in data), None)
         if clashing is not None:
-            raise SourceError("a control has the name of this field of the data.", line=task.line, field=clashing)
+            raise SourceError(_("a control has the name of this field of the data."), line=task.line, field=clashing)
         yield Record(
             task.number,
             task.line,

@@ -16,6 +16,7 @@ from annotate.sources.answered import NEW_TYPES, AnswerDraft, Answers, read_answ
 from annotate.sources.errors import MappingError, SourceError, shortened
 from annotate.sources.records import Record
 from annotate.sources.strict_json import FloatLiteral, RefusedValue, decode_json
+from annotate.wording import _
 
 MAX_ID_CHARS = 200
 MAX_NESTED_DEPTH = 64
@@ -111,32 +112,41 @@ class Mapping:
         known = set(columns)
         for column in self.used_columns:
             if column not in known:
-                raise MappingError("there is no such column in the file; choose another one.", field=column)
+                raise MappingError(_("there is no such column in the file; choose another one."), field=column)
         if self.answers is not None:
             self._check_answers(self.answers)
         elif not self.content:
-            raise MappingError("No column is shown to people; choose at least one for the content.")
+            raise MappingError(_("No column is shown to people; choose at least one for the content."))
         _refuse_repeated([entry.key for entry in self.content], "two columns are shown under the same name")
         _refuse_repeated([entry.field for entry in self.gold], "two columns give the gold of the same field")
         for entry in self.content:
             if not entry.key:
-                raise MappingError("give the column the name it is shown under.", field=entry.column)
+                raise MappingError(_("give the column the name it is shown under."), field=entry.column)
             if entry.kind not in KINDS:
-                raise MappingError(f"“{shortened(entry.kind)}” is no way to show a column.", field=entry.column)
+                raise MappingError(
+                    _("“%(shortened)s” is no way to show a column.", shortened=shortened(entry.kind)),
+                    field=entry.column,
+                )
         if self.language and not is_language_tag(self.language):
-            raise MappingError(f"“{shortened(self.language)}” is not a language tag such as en or zh-Hant.")
+            raise MappingError(
+                _("“%(shortened)s” is not a language tag such as en or zh-Hant.", shortened=shortened(self.language))
+            )
 
     def _check_answers(self, answers: Answers) -> None:
         if not answers.fields:
-            raise MappingError("People are named, and no column holds what they answered; choose one.")
+            raise MappingError(_("People are named, and no column holds what they answered; choose one."))
         if answers.annotator_column is None and not answers.annotator:
-            raise MappingError("Answers need somebody who gave them: choose the column that names people, or a name.")
+            raise MappingError(
+                _("Answers need somebody who gave them: choose the column that names people, or a name.")
+            )
         if not self.content and self.id_column is None:
-            raise MappingError("Answers need their items: choose the column of ids, or one that is shown to people.")
+            raise MappingError(_("Answers need their items: choose the column of ids, or one that is shown to people."))
         _refuse_repeated([entry.field for entry in answers.fields], "two columns hold the answers to the same field")
         for entry in answers.fields:
             if entry.type not in NEW_TYPES:
-                raise MappingError(f"“{shortened(entry.type)}” is no type of a field.", field=entry.column)
+                raise MappingError(
+                    _("“%(shortened)s” is no type of a field.", shortened=shortened(entry.type)), field=entry.column
+                )
 
     @cached_property
     def used_columns(self) -> frozenset[str]:
@@ -368,4 +378,4 @@ def _refused(record: Record, column: str, problem: str) -> SourceError:
 def _refuse_repeated(names: Sequence[str], problem: str) -> None:
     for name in names:
         if names.count(name) > 1:
-            raise MappingError(f"{problem}; change one of them.", field=name)
+            raise MappingError(_("%(problem)s; change one of them.", problem=problem), field=name)

@@ -15,6 +15,7 @@ from annotate.sources.decoding import BinaryFile
 from annotate.sources.errors import SourceError, shortened
 from annotate.sources.mapping import canonical_json
 from annotate.sources.records import Limits, Record
+from annotate.wording import _
 
 MISSING = (
     "Parquet files need a further library, which is not installed here: run “pip install -r requirements-parquet.txt”, "
@@ -39,16 +40,22 @@ def read_parquet(file: BinaryFile, *, limits: Limits) -> Iterator[Record]:
     with _opened(file) as (arrow, parquet):
         names = parquet.schema_arrow.names
         if len(names) > MAX_COLUMNS:
-            raise SourceError(f"The file has more than {MAX_COLUMNS:,} columns; remove some.")
+            raise SourceError(
+                _("The file has more than %(max_columns)s columns; remove some.", max_columns=f"{MAX_COLUMNS:,}")
+            )
         for name in names:
             if names.count(name) > 1:
-                raise SourceError("two columns have the same name; rename one of them.", field=name)
+                raise SourceError(_("two columns have the same name; rename one of them."), field=name)
         number = 0
         for group in range(parquet.num_row_groups):
             if parquet.metadata.row_group(group).total_byte_size > MAX_ROW_GROUP_BYTES:
                 raise SourceError(
-                    f"Row group {group + 1:,} unpacks to more than {MAX_ROW_GROUP_BYTES:,} bytes; write the file with "
-                    "smaller row groups."
+                    _(
+                        "Row group %(group)s unpacks to more than %(max_row_group_bytes)s bytes; write the file with "
+                        "smaller row groups.",
+                        group=f"{group + 1:,}",
+                        max_row_group_bytes=f"{MAX_ROW_GROUP_BYTES:,}",
+                    )
                 )
             for batch in parquet.iter_batches(BATCH_ROWS, row_groups=[group], use_threads=False):
                 columns = [
@@ -71,7 +78,10 @@ def _opened(file: BinaryFile) -> Iterator[tuple[Any, Any]]:
         yield arrow, pyarrow.parquet.ParquetFile(arrow.PythonFile(file, mode="r"))
     except (arrow.ArrowException, OSError) as fault:
         raise SourceError(
-            f"The Parquet file cannot be read ({shortened(str(fault), 100)}); write it again, or save it as JSON Lines."
+            _(
+                "The Parquet file cannot be read (%(shortened)s); write it again, or save it as JSON Lines.",
+                shortened=shortened(str(fault), 100),
+            )
         ) from fault
 
 
@@ -90,7 +100,11 @@ def _values(column: Any, name: str, n_before: int, arrow: Any) -> list[Any]:
             values = [None if value is None else float(str(numpy.float32(value))) for value in values]
     except (ValueError, OverflowError, UnicodeDecodeError) as fault:
         raise SourceError(
-            f"a value cannot be read ({shortened(str(fault), 100)}); it is among the rows from {n_before + 1:,} on.",
+            _(
+                "a value cannot be read (%(shortened)s); it is among the rows from %(n_before)s on.",
+                shortened=shortened(str(fault), 100),
+                n_before=f"{n_before + 1:,}",
+            ),
             field=name,
         ) from fault
     return values
@@ -109,8 +123,11 @@ def _record(number: int, names: list[str], raw: list[Any], limits: Limits) -> Re
             raise SourceError(str(fault), line=number, row=number, field=name) from fault
     if len(canonical_json(values)) > limits.max_item_bytes:
         raise SourceError(
-            f"this row has more than {limits.max_item_bytes:,} bytes, the most one item may have; shorten it, or ask "
-            "for a higher limit.",
+            _(
+                "this row has more than %(max_item_bytes)s bytes, the most one item may have; shorten it, or "
+                "ask for a higher limit.",
+                max_item_bytes=f"{limits.max_item_bytes:,}",
+            ),
             line=number,
             row=number,
         )

@@ -12,6 +12,7 @@ from annotate.sources.jsonl import read_jsonl
 from annotate.sources.label_studio import read_label_studio
 from annotate.sources.records import Limits, Record
 from annotate.sources.unfolding import unfolded
+from annotate.wording import _
 
 DEFAULT_LIMITS = Limits()
 
@@ -55,4 +56,4 @@ def read_records(file: BinaryFile, detected: Detected, limits: Limits = DEFAULT_
         is_empty = False
         yield record
     if is_empty:
-        raise SourceError("The file holds no records; choose another file, or check its format and header.")
+        raise SourceError(_("The file holds no records; choose another file, or check its format and header."))

@@ -9,6 +9,7 @@ from typing import Any
 from annotate.sources import blocks
 from annotate.sources.errors import SourceError
 from annotate.sources.records import Record
+from annotate.wording import _
 
 
 def unfolded(records: Iterable[Record]) -> Iterator[Record]:
@@ -24,7 +25,7 @@ def unfolded(records: Iterable[Record]) -> Iterator[Record]:
             names = [column for column, _ in values]
             repeated = next(name for name in names if names.count(name) > 1)
             raise SourceError(
-                "the record has this field twice, once nested; do not unfold nested fields, or rename one.",
+                _("the record has this field twice, once nested; do not unfold nested fields, or rename one."),
                 line=record.line,
                 row=record.number,
                 field=repeated,

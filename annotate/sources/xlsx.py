@@ -21,6 +21,7 @@ from annotate.sources.decoding import BinaryFile, is_larger, too_large
 from annotate.sources.delimited import column_names
 from annotate.sources.errors import SourceError, shortened
 from annotate.sources.records import Limits, Record
+from annotate.wording import _
 
 # What a workbook may unpack to: twenty times a large upload, and half an hour of reading.
 MAX_TOTAL_BYTES = 1_000_000_000
@@ -101,7 +102,13 @@ def read_xlsx(file: BinaryFile, *, sheet: str, has_header: bool, limits: Limits)
                 continue
             if not columns:
                 if len(texts) > MAX_COLUMNS:
-                    raise SourceError(f"the sheet has more than {MAX_COLUMNS:,} columns; remove some.", line=line)
+                    raise SourceError(
+                        _(
+                            "the sheet has more than %(max_columns)s columns; remove some.",
+                            max_columns=f"{MAX_COLUMNS:,}",
+                        ),
+                        line=line,
+                    )
                 columns = column_names(texts if has_header else [""] * len(texts), line=line)
                 if has_header:
                     continue
@@ -109,20 +116,34 @@ def read_xlsx(file: BinaryFile, *, sheet: str, has_header: bool, limits: Limits)
             if len(texts) > len(columns):
                 reference = "the header" if has_header else "the first row"
                 raise SourceError(
-                    f"this row has content in {len(texts):,} columns, and {reference} has {len(columns):,}; name every "
-                    "column, or empty the cells beyond them.",
+                    _(
+                        "this row has content in %(n_texts)s columns, and %(reference)s has %(n_columns)s; name "
+                        "every column, or empty the cells beyond them.",
+                        n_texts=f"{len(texts):,}",
+                        reference=reference,
+                        n_columns=f"{len(columns):,}",
+                    ),
                     line=line,
                     row=number,
                 )
             texts += [""] * (len(columns) - len(texts))
             if number * len(columns) > MAX_CELLS:
-                raise SourceError(f"the sheet has more than {MAX_CELLS:,} cells; import it in parts.", line=line)
+                raise SourceError(
+                    _("the sheet has more than %(max_cells)s cells; import it in parts.", max_cells=f"{MAX_CELLS:,}"),
+                    line=line,
+                )
             size = sum(map(len, texts))
             if size * 4 > limits.max_item_bytes and is_larger("".join(texts), limits.max_item_bytes):
                 raise too_large(limits.max_item_bytes, line=line, row=number)
             n_bytes += size
             if n_bytes > MAX_TEXT_BYTES:
-                raise SourceError(f"the sheet has more than {MAX_TEXT_BYTES:,} characters of text.", line=line)
+                raise SourceError(
+                    _(
+                        "the sheet has more than %(max_text_bytes)s characters of text.",
+                        max_text_bytes=f"{MAX_TEXT_BYTES:,}",
+                    ),
+                    line=line,
+                )
             told = {columns[position]: problem for position, problem in faults.items()}
             yield Record(number, line, list(zip(columns, texts, strict=True)), told)
 
@@ -139,7 +160,12 @@ def _opened(file: BinaryFile) -> Iterator[Any]:
             # Read into memory as a whole by openpyxl; sheets are streamed.
             for info in members:
                 if "/worksheets/" not in info.filename and info.file_size > MAX_STRINGS_BYTES:
-                    raise SourceError(f"The workbook's “{shortened(info.filename)}” is too large; save it as CSV.")
+                    raise SourceError(
+                        _(
+                            "The workbook's “%(shortened)s” is too large; save it as CSV.",
+                            shortened=shortened(info.filename),
+                        )
+                    )
             workbook = openpyxl.load_workbook(archive.fp, read_only=True, data_only=True, keep_links=False)
             try:
                 yield workbook
@@ -147,8 +173,11 @@ def _opened(file: BinaryFile) -> Iterator[Any]:
                 workbook.close()
     except _DAMAGED as fault:
         raise SourceError(
-            f"The workbook cannot be read ({shortened(str(fault)) or type(fault).__name__}); open it in a spreadsheet "
-            "program and save it again as .xlsx, or as CSV (UTF-8)."
+            _(
+                "The workbook cannot be read (%(value)s); open it in a spreadsheet program and save it again "
+                "as .xlsx, or as CSV (UTF-8).",
+                value=shortened(str(fault)) or type(fault).__name__,
+            )
         ) from fault
 
 
@@ -160,13 +189,19 @@ def _worksheets(workbook: Any) -> list[Any]:
 def _sheet(workbook: Any, name: str) -> Any:
     sheets = _worksheets(workbook)
     if not sheets:
-        raise SourceError("The workbook has no sheet with cells.")
+        raise SourceError(_("The workbook has no sheet with cells."))
     if not name:
         return next((sheet for sheet in sheets if sheet.sheet_state == "visible"), sheets[0])
     found = next((sheet for sheet in sheets if sheet.title == name), None)
     if found is None:
         listed = ", ".join(f"“{shortened(sheet.title, 40)}”" for sheet in sheets[:20])
-        raise SourceError(f"The workbook has no sheet “{shortened(name)}”; choose one of {listed}.")
+        raise SourceError(
+            _(
+                "The workbook has no sheet “%(shortened)s”; choose one of %(listed)s.",
+                shortened=shortened(name),
+                listed=listed,
+            )
+        )
     return found
 
 
@@ -200,7 +235,10 @@ def _rows(workbook: Any, sheet: Any, max_cells: int) -> Iterator[tuple[int, list
             faults: dict[int, str] = {}
             n_cells += len(cells)
             if n_cells > max_cells:
-                raise SourceError(f"the sheet has more than {max_cells:,} cells; import it in parts.", line=line)
+                raise SourceError(
+                    _("the sheet has more than %(max_cells)s cells; import it in parts.", max_cells=f"{max_cells:,}"),
+                    line=line,
+                )
             for cell in cells:
                 position = cell["column"] - 1
                 text, problem = _text_of(cell, line)
@@ -228,7 +266,7 @@ def _text_of(cell: dict[str, Any], line: int) -> tuple[str, str]:
         text = _unescaped(value) if "_x" in value else value
         if _UNSTORABLE.search(text):
             raise SourceError(
-                "the cell has a NUL character or half of a surrogate pair, which is no text; remove it.",
+                _("the cell has a NUL character or half of a surrogate pair, which is no text; remove it."),
                 line=line,
                 column=cell["column"],
             )

@@ -30,6 +30,7 @@ from annotate.views.doors import PersonRequest, project_read_by, project_run_by,
 from annotate.views.navigation import project_page
 from annotate.views.stage_about import About, about_context, about_options, stage_about, tell_led
 from annotate.views.stage_parts import stage_parts
+from annotate.wording import _
 
 STEPS = {"open": projects.open_stage, "pause": projects.pause_stage, "close": projects.close_stage}
 DONE = {
@@ -146,7 +147,14 @@ def stage_form(request: PersonRequest, slug: str, stage_slug: str) -> HttpRespon
         version.add_error(None, str(problem))
         return stage_page(request, project, row, status=422, version_form=version, field_forms=fields)
     except StageFormFrozen as problem:
-        version.add_error(None, f"{problem} Answers given so far stay with version {row.versions.count()}.")
+        version.add_error(
+            None,
+            _(
+                "%(problem)s Answers given so far stay with version %(count)s.",
+                problem=problem,
+                count=row.versions.count(),
+            ),
+        )
         return stage_page(
             request, project, row, status=409, version_form=version, field_forms=fields, offer_version=True
         )

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 
 from yarl import URL
 
+from annotate.wording import _
+
 _NAME = re.compile(r"GOLDPANEL_KEY_[A-Z0-9_]{1,100}")
 _HOSTS = "_HOSTS"
 
@@ -40,16 +42,27 @@ def key_for(name: str, host: str, environ: Mapping[str, str]) -> str:
     if not name:
         return ""
     if not _NAME.fullmatch(name) or name.endswith(_HOSTS):
-        raise KeyRefused(f"Key variables are named GOLDPANEL_KEY_..., in capitals; {name[:120]!r} is not.")
+        raise KeyRefused(
+            _("Key variables are named GOLDPANEL_KEY_..., in capitals; %(name)s is not.", name=repr(name[:120]))
+        )
     value = environ.get(name, "").strip()
     if not value:
-        raise KeyRefused(f"The environment variable {name} is not set.")
+        raise KeyRefused(_("The environment variable %(name)s is not set.", name=name))
     if not value.isascii() or not value.isprintable():
         # It would fail in the HTTP header, and the library's error message would quote it.
-        raise KeyRefused(f"The environment variable {name} holds characters that no HTTP header can carry.")
+        raise KeyRefused(
+            _("The environment variable %(name)s holds characters that no HTTP header can carry.", name=name)
+        )
     listed = environ.get(name + _HOSTS, "").replace(",", " ").split()
     if host.lower() not in {_without_default_port(entry) for entry in listed}:
-        raise KeyRefused(f"{name}{_HOSTS} does not list {host}: the key may not be sent there.")
+        raise KeyRefused(
+            _(
+                "%(name)s%(hosts)s does not list %(host)s: the key may not be sent there.",
+                name=name,
+                hosts=_HOSTS,
+                host=host,
+            )
+        )
     return value
 
 

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from aiohttp.abc import AbstractResolver, ResolveResult
 from yarl import URL
 
+from annotate.wording import _
+
 IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 Resolve = Callable[[str, int], Awaitable[list[str]]]
 
@@ -70,20 +72,20 @@ def checked_url(text: str) -> URL:
         url = URL(text.strip())
         port = url.port
     except (ValueError, TypeError) as error:
-        raise AddressRefused(f"Not a URL: {text[:100]!r}.") from error
+        raise AddressRefused(_("Not a URL: %(text)s.", text=repr(text[:100]))) from error
     if url.scheme not in _ALLOWED_SCHEMES:
-        raise AddressRefused("The address must begin with http:// or https://.")
+        raise AddressRefused(_("The address must begin with http:// or https://."))
     if url.user is not None or url.password is not None:
-        raise AddressRefused("The address must not carry a user name or password; keys come from the environment.")
+        raise AddressRefused(_("The address must not carry a user name or password; keys come from the environment."))
     if url.query_string or url.fragment:
-        raise AddressRefused("The address must not carry a query or a fragment.")
+        raise AddressRefused(_("The address must not carry a query or a fragment."))
     host = url.raw_host  # after IDNA: full-width digits and dots have become plain ones
     if not host or not port:
-        raise AddressRefused("The address names no host.")
+        raise AddressRefused(_("The address names no host."))
     if "%" in host:
-        raise AddressRefused("The address must not name a network interface.")
+        raise AddressRefused(_("The address must not name a network interface."))
     if _literal_address(host) is None and _ENDS_IN_NUMBER.search(host.rstrip(".")):
-        raise AddressRefused("Write a numeric address in full, as four decimal numbers.")
+        raise AddressRefused(_("Write a numeric address in full, as four decimal numbers."))
     return url
 
 
@@ -123,7 +125,7 @@ async def destination_of(url: URL, *, allowed_private: Collection[str], resolve:
     """
     host, port = url.raw_host, url.port
     if not host or not port:
-        raise AddressRefused("The address names no host.")
+        raise AddressRefused(_("The address names no host."))
     literal = _literal_address(host)
     if literal is not None:
         addresses = [str(literal)]
@@ -132,15 +134,20 @@ async def destination_of(url: URL, *, allowed_private: Collection[str], resolve:
             async with asyncio.timeout(RESOLVE_SECONDS):
                 addresses = await resolve(host, port)
         except (OSError, UnicodeError) as error:  # UnicodeError: a label above 63 characters; OSError: timeouts too
-            raise NameNotResolved(f"The name {host[:200]} could not be resolved.") from error
+            raise NameNotResolved(_("The name %(host)s could not be resolved.", host=host[:200])) from error
         if not addresses:
-            raise NameNotResolved(f"The name {host[:200]} has no address.")
+            raise NameNotResolved(_("The name %(host)s has no address.", host=host[:200]))
     if f"{host.lower()}:{port}" not in {entry.lower().replace("[", "").replace("]", "") for entry in allowed_private}:
         for address in addresses:
             if not is_public(_parsed(address)):
                 raise AddressRefused(
-                    f"{host[:200]} leads to {address}, which is not a public address. "
-                    f"If this is meant, list {host[:200]}:{port} in the settings as an allowed private host."
+                    _(
+                        "%(host)s leads to %(address)s, which is not a public address. If this is meant, list "
+                        "%(host)s:%(port)s in the settings as an allowed private host.",
+                        host=host[:200],
+                        address=address,
+                        port=port,
+                    )
                 )
     return Destination(host=host, port=port, addresses=tuple(addresses))
 
@@ -156,7 +163,9 @@ def _parsed(address: str) -> IPAddress:
     try:
         return ipaddress.ip_address(address)
     except ValueError as error:
-        raise AddressRefused(f"The resolver gave {address[:60]!r}, which is no address.") from error
+        raise AddressRefused(
+            _("The resolver gave %(address)s, which is no address.", address=repr(address[:60]))
+        ) from error
 
 
 class PinnedResolver(AbstractResolver):

@@ -9,6 +9,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
+from annotate.wording import _
 from evaluation.querysets import EndpointQuerySet
 
 KEY_VARIABLE = r"^GOLDPANEL_KEY_[A-Z0-9_]+$"
@@ -16,9 +17,9 @@ KEY_VARIABLE = r"^GOLDPANEL_KEY_[A-Z0-9_]+$"
 
 class Endpoint(models.Model):
     class Provider(models.TextChoices):
-        OPENAI = "openai", "OpenAI-compatible server"
-        BASELINE = "baseline", "baseline without a model"
-        LOG = "log", "imported log"
+        OPENAI = "openai", _("OpenAI-compatible server")
+        BASELINE = "baseline", _("baseline without a model")
+        LOG = "log", _("imported log")
 
     project = models.ForeignKey("annotate.Project", on_delete=models.CASCADE, related_name="endpoints")
     name = models.CharField(max_length=120)

@@ -4,6 +4,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
+from annotate.wording import _
 from evaluation.querysets import CandidateOriginQuerySet, JudgeSampleQuerySet
 
 
@@ -11,20 +12,20 @@ class JudgeSample(models.Model):
     """A seeded sample of the answers of some runs, judged in one stage."""
 
     class Mode(models.TextChoices):
-        VERDICT = "verdict", "right or wrong"
-        BETTER = "better", "the better of two"
+        VERDICT = "verdict", _("right or wrong")
+        BETTER = "better", _("the better of two")
 
     class Shows(models.TextChoices):
-        ANSWER = "answer", "the answer as it was read"
-        COMPLETION = "completion", "the completion as it came"
+        ANSWER = "answer", _("the answer as it was read")
+        COMPLETION = "completion", _("the completion as it came")
 
     class Rule(models.TextChoices):
-        SAME_ITEMS = "same_items", "the same items of every run"
-        PER_RUN = "per_run", "items of each run on its own"
+        SAME_ITEMS = "same_items", _("the same items of every run")
+        PER_RUN = "per_run", _("items of each run on its own")
 
     class Unanswered(models.TextChoices):
-        LEFT_OUT = "left_out", "counted, not judged"
-        AS_SAID = "as_said", "judged by what was said"
+        LEFT_OUT = "left_out", _("counted, not judged")
+        AS_SAID = "as_said", _("judged by what was said")
 
     stage = models.OneToOneField("annotate.Stage", on_delete=models.CASCADE, related_name="judge_sample")
     mode = models.CharField(max_length=10, choices=Mode.choices)

@@ -3,6 +3,7 @@
 from django.db import models
 from django.db.models import Q
 
+from annotate.wording import _
 from evaluation.querysets import PredictionQuerySet
 
 
@@ -10,16 +11,16 @@ class Prediction(models.Model):
     """Every outcome is told apart: only `answered` has an answer, and none of the others is quietly a wrong one."""
 
     class State(models.TextChoices):
-        PENDING = "pending", "pending"
-        ANSWERED = "answered", "answered"
-        UNPARSED = "unparsed", "unparsed"
-        REFUSED = "refused", "refused"
-        EMPTY = "empty", "empty"
-        CUT_OFF = "cut_off", "cut off"
-        TIMED_OUT = "timed_out", "timed out"
-        ERROR = "error", "error"
-        WORKER_LOST = "worker_lost", "worker lost"
-        CANCELLED = "cancelled", "cancelled"
+        PENDING = "pending", _("pending")
+        ANSWERED = "answered", _("answered")
+        UNPARSED = "unparsed", _("unparsed")
+        REFUSED = "refused", _("refused")
+        EMPTY = "empty", _("empty")
+        CUT_OFF = "cut_off", _("cut off")
+        TIMED_OUT = "timed_out", _("timed out")
+        ERROR = "error", _("error")
+        WORKER_LOST = "worker_lost", _("worker lost")
+        CANCELLED = "cancelled", _("cancelled")
 
     run = models.ForeignKey("evaluation.Run", on_delete=models.CASCADE, related_name="predictions", db_index=False)
     revision = models.ForeignKey("annotate.ItemRevision", on_delete=models.PROTECT, related_name="predictions")

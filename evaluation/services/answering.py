@@ -35,6 +35,7 @@ from annotate import events
 from annotate.answers import AnswerInvalid, FieldSpec, get_field_type
 from annotate.exceptions import WorkNotPossible
 from annotate.models import ItemRevision
+from annotate.wording import _
 from evaluation.clients.base import (
     Client,
     ClientError,
@@ -210,7 +211,7 @@ def client_for(run: Run, *, pace: Pace | None = None, meter: Meter | None = None
     endpoint = run.endpoint
     if endpoint.provider == Endpoint.Provider.BASELINE:
         if endpoint.model not in BASELINES:
-            raise WorkNotPossible(f"There is no baseline {endpoint.model!r}.")
+            raise WorkNotPossible(_("There is no baseline %(model)s.", model=repr(endpoint.model)))
         return build_baseline(endpoint.model, seed=run.seed, label_counts=run.parameters.get("label_counts", {}))
     # Before every chunk, not only when the endpoint is saved: which host may have the key is the worker's to know.
     key = key_for(endpoint.key_variable, authority(checked_url(endpoint.base_url)), os.environ)

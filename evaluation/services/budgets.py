@@ -17,6 +17,7 @@ from django.db import connection, transaction
 from annotate import events
 from annotate.exceptions import WorkNotPossible
 from annotate.models import Person
+from annotate.wording import _
 from evaluation.models import Endpoint, Run
 
 if TYPE_CHECKING:
@@ -119,11 +120,11 @@ def set_budget(*, run: Run, by: Person, money: Decimal | None, tokens: int | Non
 def check_budget(endpoint: Endpoint, *, money: Decimal | None, tokens: int | None) -> None:
     """Raises WorkNotPossible for a budget that nobody could watch."""
     if (money is not None and money <= 0) or (tokens is not None and tokens <= 0):
-        raise WorkNotPossible("A budget is more than nothing; leave it empty for no limit.")
+        raise WorkNotPossible(_("A budget is more than nothing; leave it empty for no limit."))
     if endpoint.provider != Endpoint.Provider.OPENAI and (money is not None or tokens is not None):
-        raise WorkNotPossible("Only a server costs something: this run needs no budget.")
+        raise WorkNotPossible(_("Only a server costs something: this run needs no budget."))
     if money is not None and endpoint.input_price is None:
-        raise WorkNotPossible("A budget in money needs the endpoint's prices: add them there, or limit the tokens.")
+        raise WorkNotPossible(_("A budget in money needs the endpoint's prices: add them there, or limit the tokens."))
 
 
 def meter_of(run: Run) -> Meter | None:

@@ -14,6 +14,7 @@ from typing import Any
 from annotate.answers import FieldSpec, get_field_type
 from annotate.exceptions import WorkNotPossible
 from annotate.models import Annotation, Gold, ItemKey, Stage
+from annotate.wording import _
 from evaluation.services.reporting import deciding_field
 
 # Two labels an item are counted fast; more items than these have no intervals while somebody waits.
@@ -84,7 +85,9 @@ def read_pairs(*, stage: Stage) -> Pairs:
     """
     spec = deciding_field(stage=stage)
     if spec.type not in ("choice", "scale"):
-        raise WorkNotPossible(f"Agreement of two labels needs a field to choose in; “{spec.caption}” is none.")
+        raise WorkNotPossible(
+            _("Agreement of two labels needs a field to choose in; “%(caption)s” is none.", caption=spec.caption)
+        )
     kind = get_field_type(spec.type)
     authors: dict[int, str] = {}
     gold = Gold.objects.filter(field=spec.name, label_set="", origin=Gold.Origin.AUTHOR)
@@ -175,7 +178,7 @@ def matrix_rows(*, stage: Stage) -> Iterator[Sequence[object]]:
 def _by_stratum(compared: Pairs) -> dict[str, list[Part]]:
     """Every stratum with its values and, where some items have none, what is left."""
     parts = {}
-    for name in dict.fromkeys(name for pair in compared.pairs for name, _ in pair.strata):
+    for name in dict.fromkeys(name for pair in compared.pairs for name, __ in pair.strata):
         counted = Counter(value for pair in compared.pairs for key, value in set(pair.strata) if key == name)
         if not 1 < len(counted) <= MAX_PARTS:
             continue

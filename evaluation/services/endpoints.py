@@ -10,6 +10,7 @@ from annotate import events
 from annotate.exceptions import WorkNotPossible
 from annotate.models import Person, Project
 from annotate.services.names import naming
+from annotate.wording import _
 from evaluation.models import Endpoint
 
 # A chunk of a run ends within eight minutes, and no call is begun that would not fit.
@@ -29,7 +30,9 @@ IDENTITY = ("provider", "model")
 class EndpointInUse(WorkNotPossible):
     """A report that names a model must go on meaning the one that answered."""
 
-    message = "Runs have begun with this endpoint, so its provider and model stay. Make a new endpoint for another one."
+    message = _(
+        "Runs have begun with this endpoint, so its provider and model stay. Make a new endpoint for another one."
+    )
 
 
 @transaction.atomic
@@ -75,12 +78,14 @@ def _check(endpoint: Endpoint) -> None:
     from evaluation.clients.outgoing import AddressRefused, checked_url  # aiohttp: only where an endpoint is edited
 
     if endpoint.provider == Endpoint.Provider.LOG:
-        raise WorkNotPossible("The model of a log comes with its import, and stays as it is: nothing is asked there.")
+        raise WorkNotPossible(
+            _("The model of a log comes with its import, and stays as it is: nothing is asked there.")
+        )
     if endpoint.provider == Endpoint.Provider.BASELINE:
         endpoint.base_url = endpoint.key_variable = ""
         return
     if (endpoint.input_price is None) != (endpoint.output_price is None):
-        raise WorkNotPossible("Give both prices, or none; what costs nothing has the price 0.")
+        raise WorkNotPossible(_("Give both prices, or none; what costs nothing has the price 0."))
     try:
         checked_url(endpoint.base_url)
     except AddressRefused as refusal:

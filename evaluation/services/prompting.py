@@ -17,6 +17,7 @@ from django.db.models import QuerySet
 from annotate.answers import AnswerInvalid, FieldSpec, fields_for_item, fields_from_json
 from annotate.exceptions import WorkNotPossible
 from annotate.models import Gold, ItemRevision, ItemSet, ItemSetEntry, StageVersion
+from annotate.wording import _
 from evaluation.models import Call, Run
 from evaluation.parsing import PARSER_VERSION
 from evaluation.prompts import (
@@ -194,8 +195,13 @@ def _units(item_set: ItemSet, shown_keys: Sequence[str]) -> Iterable[Unit]:
 def _exemplars(item_set: ItemSet, asking: Asking) -> tuple[Exemplar, ...]:
     if not 0 < item_set.n_items <= MAX_EXEMPLARS:
         raise WorkNotPossible(
-            f"{item_set.name} has {item_set.n_items:,} items; an exemplar set has 1 to {MAX_EXEMPLARS}, for all of "
-            "them stand in every prompt."
+            _(
+                "%(name)s has %(n_items)s items; an exemplar set has 1 to %(max_exemplars)s, for all of them "
+                "stand in every prompt.",
+                name=item_set.name,
+                n_items=f"{item_set.n_items:,}",
+                max_exemplars=MAX_EXEMPLARS,
+            )
         )
     entries = list(_entries(item_set))
     golds: dict[int, list[Any]] = dict(
@@ -221,8 +227,13 @@ def _exemplars(item_set: ItemSet, asking: Asking) -> tuple[Exemplar, ...]:
     if without:
         more = f" and {len(without) - _NAMED} more" if len(without) > _NAMED else ""
         raise WorkNotPossible(
-            f"Exemplars need a gold label for “{asking.field.name}” that the form knows; "
-            f"there is none for {', '.join(without[:_NAMED])}{more}."
+            _(
+                "Exemplars need a gold label for “%(name)s” that the form knows; there is none for "
+                "%(without)s%(more)s.",
+                name=asking.field.name,
+                without=", ".join(without[:_NAMED]),
+                more=more,
+            )
         )
     return tuple(exemplars)
 

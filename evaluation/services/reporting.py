@@ -21,6 +21,7 @@ from annotate.exceptions import WorkNotPossible, WorkTaken
 from annotate.models import ItemSet, Person, Project, Stage, StoredFile
 from annotate.services.background import beat, cancel_work, claim_work, end_work, holding, restart_work
 from annotate.services.files import store_file
+from annotate.wording import _
 from config.bells import ring
 from evaluation.models import Report, Run
 from evaluation.scorers import SCORERS, ScorerUnavailable, Takes
@@ -68,11 +69,19 @@ def create_report(
     """
     spec = deciding_field(stage=stage, name=field)
     if not scorers_for(spec):
-        raise ReportNotPossible(f"No score fits answers to the field {field} ({spec.type}).")
+        raise ReportNotPossible(
+            _("No score fits answers to the field %(field)s (%(type)s).", field=field, type=spec.type)
+        )
     _check_inputs(project=project, stage=stage, item_set=item_set, runs=runs, primary_run=primary_run)
     for scorer in (primary_scorer, *further_scorers):
         if scorer not in selectable_scorers(spec):
-            raise ReportNotPossible(f"The scorer {scorer} does not fit the field {field}, or is not installed.")
+            raise ReportNotPossible(
+                _(
+                    "The scorer %(scorer)s does not fit the field %(field)s, or is not installed.",
+                    scorer=scorer,
+                    field=field,
+                )
+            )
     report = Report.objects.create(
         project=project,
         title=title,
@@ -136,7 +145,7 @@ def deciding_field(*, stage: Stage, name: str | None = None) -> FieldSpec:
     for spec in fields_from_json(stage.versions.get(is_current=True).fields):
         if spec.decides and name in (None, spec.name):
             return spec
-    raise ReportNotPossible(f"This stage has no field {name!r} that decides.")
+    raise ReportNotPossible(_("This stage has no field %(name)s that decides.", name=repr(name)))
 
 
 # What every report on a type of field computes, the main score first where none is chosen. Published rules never.
@@ -205,7 +214,7 @@ def _make(report: Report) -> _Made:
 
     units = read_units(item_set=report.item_set, field=report.field)
     if not len(units):
-        raise ReportNotPossible("The item set is empty.")
+        raise ReportNotPossible(_("The item set is empty."))
     people = read_people(stage=report.stage, item_set=report.item_set, units=units, field=report.field)
     models = read_models(runs=runs, item_set=report.item_set, units=units, field=report.field)
     beat(report, n_done=1)
@@ -369,9 +378,9 @@ def _check_inputs(
     *, project: Project, stage: Stage, item_set: ItemSet, runs: Sequence[Run], primary_run: Run | None
 ) -> None:
     if {stage.project_id, item_set.project_id, *(run.project_id for run in runs)} != {project.pk}:
-        raise ReportNotPossible("Stage, item set and runs must belong to this project.")
+        raise ReportNotPossible(_("Stage, item set and runs must belong to this project."))
     if primary_run is not None and primary_run.pk not in {run.pk for run in runs}:
-        raise ReportNotPossible("The primary comparison must be with one of the runs of the report.")
+        raise ReportNotPossible(_("The primary comparison must be with one of the runs of the report."))
 
 
 def _ring_when_stored(report: Report) -> None:

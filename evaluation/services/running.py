@@ -21,6 +21,7 @@ from annotate import events
 from annotate.exceptions import WorkNotPossible
 from annotate.models import Gold, ItemSet, ItemSetEntry, Person, Project, StageVersion
 from annotate.services.names import naming
+from annotate.wording import _
 from evaluation.models import Call, Endpoint, Prediction, Run
 from evaluation.services import budgets
 
@@ -60,29 +61,29 @@ def create_run(
     projects = {item_set.project_id, stage_version.stage.project_id, endpoint.project_id}
     projects |= {exemplar_set.project_id} if exemplar_set else set()
     if projects != {project.pk}:
-        raise WorkNotPossible("Items, form, endpoint and exemplars must belong to one project.")
+        raise WorkNotPossible(_("Items, form, endpoint and exemplars must belong to one project."))
     if strategy not in STRATEGIES:
-        raise WorkNotPossible(f"There is no prompt strategy {strategy!r}.")
+        raise WorkNotPossible(_("There is no prompt strategy %(strategy)s.", strategy=repr(strategy)))
     if not 1 <= repeats <= MAX_REPEATS:
-        raise WorkNotPossible(f"A run asks each item 1 to {MAX_REPEATS} times.")
+        raise WorkNotPossible(_("A run asks each item 1 to %(max_repeats)s times.", max_repeats=MAX_REPEATS))
     if not item_set.n_items:
-        raise WorkNotPossible("This item set is empty.")
+        raise WorkNotPossible(_("This item set is empty."))
     if endpoint.provider == Endpoint.Provider.LOG:
-        raise WorkNotPossible("The answers of this model were imported from a log: nothing can be asked there.")
+        raise WorkNotPossible(_("The answers of this model were imported from a log: nothing can be asked there."))
     is_baseline = endpoint.provider == Endpoint.Provider.BASELINE
     needs_labels = is_baseline and endpoint.model == FITTED_BASELINE
     if strategy == "few_shot" and exemplar_set is None:
-        raise WorkNotPossible("Few-shot needs exemplars: choose the item set that holds them.")
+        raise WorkNotPossible(_("Few-shot needs exemplars: choose the item set that holds them."))
     if strategy != "few_shot" and exemplar_set is not None and not needs_labels:
-        raise WorkNotPossible("Zero-shot shows no exemplars: choose few-shot, or no exemplar set.")
+        raise WorkNotPossible(_("Zero-shot shows no exemplars: choose few-shot, or no exemplar set."))
     sent = {} if is_baseline else dict(parameters or {})
     budgets.check_budget(endpoint, money=budget_money, tokens=budget_tokens)
     if reuses_answers and (is_baseline or sent.get("temperature") != 0):
         raise WorkNotPossible(
-            "Answers are taken from earlier runs only at temperature 0: other requests are drawn anew."
+            _("Answers are taken from earlier runs only at temperature 0: other requests are drawn anew.")
         )
     if unknown := sorted(sent.keys() - PARAMETERS):
-        raise WorkNotPossible(f"These parameters cannot be set: {', '.join(unknown)}.")
+        raise WorkNotPossible(_("These parameters cannot be set: %(unknown)s.", unknown=", ".join(unknown)))
     with naming(f"The name {name}"):
         run = Run.objects.create(
             project=project,
@@ -112,7 +113,7 @@ def discard_draft(*, run: Run, by: Person) -> None:
     """Remove a run that never started; one that did stays, with all it cost."""
     locked = _locked(run)
     if locked.state != STATE.DRAFT:
-        raise WorkNotPossible("This run has begun, so it stays. It can be cancelled.")
+        raise WorkNotPossible(_("This run has begun, so it stays. It can be cancelled."))
     events.record(actor=by, verb="run.discarded", subject=locked, project_id=locked.project_id)
     locked.delete()
 
@@ -124,7 +125,7 @@ def start_run(*, run: Run, by: Person) -> Run:
 
     run = _locked(run)
     if run.state != STATE.DRAFT:
-        raise WorkNotPossible("This run has begun already.")
+        raise WorkNotPossible(_("This run has begun already."))
     _check_inputs(run)
     asking = prompting.asking_of(run)
     if is_fitted(run):
@@ -171,7 +172,7 @@ def pause_run(*, run: Run, by: Person) -> Run:
     """Send nothing more for now. Requests under way are finished and their answers kept."""
     run = _locked(run)
     if run.state not in LIVE:
-        raise WorkNotPossible("Only a run that is under way can be paused.")
+        raise WorkNotPossible(_("Only a run that is under way can be paused."))
     return _move(run, STATE.PAUSED, by, "run.paused")
 
 
@@ -180,7 +181,7 @@ def resume_run(*, run: Run, by: Person) -> Run:
     """Go on with what is pending, at once."""
     run = _locked(run)
     if run.state != STATE.PAUSED:
-        raise WorkNotPossible("Only a paused run can be resumed.")
+        raise WorkNotPossible(_("Only a paused run can be resumed."))
     if because := budgets.spent_words(run):
         raise WorkNotPossible(because)
     run.predictions.unanswered().filter(claim_token="").update(due_at=Now())
@@ -192,7 +193,7 @@ def cancel_run(*, run: Run, by: Person) -> Run:
     """End the run: what is pending will not be asked. Answers stay."""
     run = _locked(run)
     if run.state not in (*LIVE, STATE.PAUSED):
-        raise WorkNotPossible("This run is not under way, so there is nothing to cancel.")
+        raise WorkNotPossible(_("This run is not under way, so there is nothing to cancel."))
     # Claims stay: what a model is answering at this moment is paid for, and kept if it arrives (see answering).
     n = run.predictions.unanswered().update(
         state=Prediction.State.CANCELLED, note="The run was cancelled.", due_at=None, finished_at=Now()
@@ -210,9 +211,9 @@ def repeat_failed(*, run: Run, by: Person) -> Run:
     """
     run = _locked(run)
     if run.state == STATE.DRAFT:
-        raise WorkNotPossible("This run has not begun.")
+        raise WorkNotPossible(_("This run has not begun."))
     if run.endpoint.provider == Endpoint.Provider.LOG:
-        raise WorkNotPossible("The answers of this run were imported from a log: nothing can be asked again.")
+        raise WorkNotPossible(_("The answers of this run were imported from a log: nothing can be asked again."))
     failed = run.predictions.failed()
     # A call holds the error and the requests that brought it; the new attempts are counted from one.
     Call.objects.filter(prediction__in=failed).delete()
@@ -226,7 +227,7 @@ def repeat_failed(*, run: Run, by: Person) -> Run:
         finished_at=None,
     )
     if not n:
-        raise WorkNotPossible("Nothing in this run failed.")
+        raise WorkNotPossible(_("Nothing in this run failed."))
     run.finished_at, run.n_done = None, max(0, run.n_done - n)
     return _wake(run, by, "run.repeated", predictions=n)
 
@@ -242,13 +243,19 @@ def extend_run(*, run: Run, by: Person, repeats: int | None = None, item_set: It
 
     run = _locked(run)
     if run.state in (STATE.DRAFT, STATE.CANCELLED):
-        raise WorkNotPossible("Only a run that was started and not cancelled can be extended.")
+        raise WorkNotPossible(_("Only a run that was started and not cancelled can be extended."))
     if run.endpoint.provider == Endpoint.Provider.LOG:
-        raise WorkNotPossible("The answers of this run were imported from a log: nothing can be asked.")
+        raise WorkNotPossible(_("The answers of this run were imported from a log: nothing can be asked."))
     before = {"repeats": run.repeats, "item_set": run.item_set_id}
     if repeats is not None:
         if not run.repeats <= repeats <= MAX_REPEATS:
-            raise WorkNotPossible(f"This run asks each item {run.repeats} times; more than that, up to {MAX_REPEATS}.")
+            raise WorkNotPossible(
+                _(
+                    "This run asks each item %(repeats)s times; more than that, up to %(max_repeats)s.",
+                    repeats=run.repeats,
+                    max_repeats=MAX_REPEATS,
+                )
+            )
         run.repeats = repeats
     if item_set is not None and item_set.pk != run.item_set_id:
         _check_grown(run, item_set)
@@ -260,7 +267,7 @@ def extend_run(*, run: Run, by: Person, repeats: int | None = None, item_set: It
     run.save(update_fields=["repeats", "item_set", "due_at"])
     n = _add_predictions(run)
     if not n:
-        raise WorkNotPossible("That would ask nothing new: choose more repeats, or a set with further items.")
+        raise WorkNotPossible(_("That would ask nothing new: choose more repeats, or a set with further items."))
     run.n_total, run.finished_at = (run.n_total or 0) + n, None
     run.save(update_fields=["n_total"])
     return _wake(run, by, "run.extended", predictions=n, before=before)
@@ -268,15 +275,21 @@ def extend_run(*, run: Run, by: Person, repeats: int | None = None, item_set: It
 
 def _check_grown(run: Run, item_set: ItemSet) -> None:
     if item_set.project_id != run.project_id:
-        raise WorkNotPossible("The items must belong to the run's project.")
+        raise WorkNotPossible(_("The items must belong to the run's project."))
     if is_fitted(run) and run.exemplar_set is None:
-        raise WorkNotPossible("This baseline was fitted on the labels of its own items: make a new run for others.")
+        raise WorkNotPossible(_("This baseline was fitted on the labels of its own items: make a new run for others."))
     present = ItemSetEntry.objects.filter(item_set=item_set, revision=OuterRef("revision"))
     n_missing = run.item_set.entries.exclude(Exists(present)).count()
     if n_missing:
         raise WorkNotPossible(
-            f"{item_set.name} lacks {n_missing:,} of the {run.item_set.n_items:,} items of {run.item_set.name}, at the "
-            "revision that was asked about: a run can only grow."
+            _(
+                "%(name)s lacks %(n_missing)s of the %(n_items)s items of %(name_2)s, at the revision that "
+                "was asked about: a run can only grow.",
+                name=item_set.name,
+                n_missing=f"{n_missing:,}",
+                n_items=f"{run.item_set.n_items:,}",
+                name_2=run.item_set.name,
+            )
         )
 
 
@@ -319,7 +332,7 @@ def _check_inputs(run: Run) -> None:
     from evaluation.services import prompting
 
     if is_fitted(run) and prompting.answered_field(run.stage_version).type != "choice":
-        raise WorkNotPossible("The most frequent label needs labels: this form asks for a text.")
+        raise WorkNotPossible(_("The most frequent label needs labels: this form asks for a text."))
     prompting.asking_of(run)
     prompting.refuse_overlap(run)
 
@@ -336,7 +349,9 @@ def fitted_on_labels(run: Run, field: str) -> dict[str, Any]:
     # Of several acceptable labels the first counts: it is the one the source gives.
     counts = Counter(str(answers[0]) for answers in golds.values_list("answers", flat=True).iterator() if answers)
     if not counts:
-        raise WorkNotPossible(f"No item of {fitted_on.name} has a gold label for “{field}” to count.")
+        raise WorkNotPossible(
+            _("No item of %(name)s has a gold label for “%(field)s” to count.", name=fitted_on.name, field=field)
+        )
     said = f"gold labels of {counts.total():,} items of {fitted_on.name}"
     if run.exemplar_set is None:
         said += ", which are the evaluated items themselves: the best constant answer in hindsight, not a prediction"

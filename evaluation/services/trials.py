@@ -21,6 +21,7 @@ from annotate import events
 from annotate.exceptions import WorkNotPossible, WorkTaken
 from annotate.models import ItemRevision, Person
 from annotate.services.background import beat, cancel_work, claim_work, end_work, holding
+from annotate.wording import _
 from config.bells import ring
 from evaluation.estimating import Estimate, Limits, Tried, estimate
 from evaluation.models import Endpoint, Run, Trial
@@ -39,9 +40,9 @@ def start_trial(*, run: Run, by: Person) -> Trial:
     # The run's row: two clicks make one trial.
     run = Run.objects.select_for_update(of=("self",)).select_related(*_RELATED).get(pk=run.pk)
     if run.state != Run.State.DRAFT:
-        raise WorkNotPossible("This run has begun: its own predictions show what comes back.")
+        raise WorkNotPossible(_("This run has begun: its own predictions show what comes back."))
     if run.trials.filter(state__in=[STATE.WAITING, STATE.RUNNING]).exists():
-        raise WorkNotPossible("A trial of this run is under way.")
+        raise WorkNotPossible(_("A trial of this run is under way."))
     prompting.asking_of(run)
     prompting.refuse_overlap(run)
     trial = Trial.objects.create(run=run, created_by=by, due_at=Now(), n_total=min(N_TRIED, run.item_set.n_items))
@@ -54,7 +55,7 @@ def cancel_trial(*, run: Run, by: Person) -> None:
     """Stop waiting for it; what a worker may still bring is refused. Raises WorkNotPossible if none is under way."""
     trial = latest_trial(run)
     if trial is None:
-        raise WorkNotPossible("There is no trial of this run.")
+        raise WorkNotPossible(_("There is no trial of this run."))
     cancel_work(work=trial, by=by)
 
 

@@ -21,6 +21,7 @@ from annotate.services.archiving.references import renamed
 from annotate.services.archiving.tables import PEOPLE, TABLES, Table
 from annotate.services.archiving.writing import FORMAT, MANIFEST, VERSION
 from annotate.sources.strict_json import RefusedValue, decode_json
+from annotate.wording import _
 
 MAX_MEMBERS = 1_000
 MAX_RATIO = 200
@@ -67,7 +68,10 @@ def check_archive(file: IO[bytes]) -> Checked:
         archive = zipfile.ZipFile(file)
     except (zipfile.BadZipFile, OSError, ValueError) as fault:
         raise ArchiveRefused(
-            "This is no ZIP file, or it was cut off on its way: its end, where its list of members stands, is missing."
+            _(
+                "This is no ZIP file, or it was cut off on its way: its end, where its list of members "
+                "stands, is missing."
+            )
         ) from fault
     _check_members(archive)
     manifest = _manifest_of(archive)
@@ -79,7 +83,13 @@ def check_archive(file: IO[bytes]) -> Checked:
 def _check_members(archive: zipfile.ZipFile) -> None:
     infos = archive.infolist()
     if len(infos) > MAX_MEMBERS:
-        raise ArchiveRefused(f"The archive has {len(infos):,} members, and {MAX_MEMBERS:,} are allowed.")
+        raise ArchiveRefused(
+            _(
+                "The archive has %(n_infos)s members, and %(max_members)s are allowed.",
+                n_infos=f"{len(infos):,}",
+                max_members=f"{MAX_MEMBERS:,}",
+            )
+        )
     seen: set[str] = set()
     total = 0
     for info in infos:
@@ -106,40 +116,63 @@ def _check_members(archive: zipfile.ZipFile) -> None:
         seen.add(name)
         total += info.file_size
     if total > MAX_TOTAL:
-        raise ArchiveRefused(f"Unpacked, the archive has {total:,} bytes, and {MAX_TOTAL:,} are allowed.")
+        raise ArchiveRefused(
+            _(
+                "Unpacked, the archive has %(total)s bytes, and %(max_total)s are allowed.",
+                total=f"{total:,}",
+                max_total=f"{MAX_TOTAL:,}",
+            )
+        )
     if MANIFEST not in seen:
-        raise ArchiveRefused(f"There is no {MANIFEST} in it, so it is no archive of a project.")
+        raise ArchiveRefused(_("There is no %(manifest)s in it, so it is no archive of a project.", manifest=MANIFEST))
 
 
 def _manifest_of(archive: zipfile.ZipFile) -> dict[str, Any]:
     if archive.getinfo(MANIFEST).file_size > MAX_MANIFEST:
-        raise ArchiveRefused(f"{MANIFEST} has more than {MAX_MANIFEST:,} bytes.")
+        raise ArchiveRefused(
+            _("%(manifest)s has more than %(max_manifest)s bytes.", manifest=MANIFEST, max_manifest=f"{MAX_MANIFEST:,}")
+        )
     with _readable(MANIFEST):
         text = archive.read(MANIFEST)
     manifest = _decoded(MANIFEST, None, text)
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
-        raise ArchiveRefused(f"{MANIFEST} does not say that this is a {FORMAT}.")
+        raise ArchiveRefused(
+            _("%(manifest)s does not say that this is a %(format)s.", manifest=MANIFEST, format=FORMAT)
+        )
     if manifest.get("version") != VERSION:
         told = str(manifest.get("version"))[:20]
         raise ArchiveRefused(
-            f"The archive has version {told}, and this program reads version {VERSION}: use the program that made it, "
-            "or a newer one."
+            _(
+                "The archive has version %(told)s, and this program reads version %(version)s: use the "
+                "program that made it, or a newer one.",
+                told=told,
+                version=VERSION,
+            )
         )
     members = manifest.get("members")
     if not isinstance(members, list) or not all(_is_entry(entry) for entry in members):
-        raise ArchiveRefused(f"{MANIFEST} has no list of members with name, bytes, rows and sha256.")
+        raise ArchiveRefused(
+            _("%(manifest)s has no list of members with name, bytes, rows and sha256.", manifest=MANIFEST)
+        )
     listed = [entry["name"] for entry in members]
     if len(set(listed)) != len(listed):
-        raise ArchiveRefused(f"{MANIFEST} lists a member twice.")
+        raise ArchiveRefused(_("%(manifest)s lists a member twice.", manifest=MANIFEST))
     there = {info.filename for info in archive.infolist()} - {MANIFEST}
     if missing := sorted(set(listed) - there):
-        raise ArchiveRefused(f"The archive lacks {', '.join(missing[:5])}, which its manifest lists.")
+        raise ArchiveRefused(
+            _("The archive lacks %(missing)s, which its manifest lists.", missing=", ".join(missing[:5]))
+        )
     if more := sorted(there - set(listed)):
-        raise ArchiveRefused(f"The archive holds {', '.join(more[:5])}, which its manifest does not list.")
+        raise ArchiveRefused(
+            _("The archive holds %(more)s, which its manifest does not list.", more=", ".join(more[:5]))
+        )
     known = {f"{table.name}.jsonl" for table in (*TABLES, PEOPLE)}
     if foreign := sorted(name for name in listed if name not in known and not _CONTENT.fullmatch(name)):
         raise ArchiveRefused(
-            f"This program knows no table {', '.join(foreign[:5])}: the archive was made by a newer one."
+            _(
+                "This program knows no table %(foreign)s: the archive was made by a newer one.",
+                foreign=", ".join(foreign[:5]),
+            )
         )
     return manifest
 
@@ -169,7 +202,7 @@ class _Check:
         for table in (*TABLES, PEOPLE):
             self.checked.n_rows[table.name] = self.entries.get(f"{table.name}.jsonl", {}).get("rows", 0)
         if self.checked.n_rows["project"] != 1:
-            raise ArchiveRefused("The archive must hold one project.")
+            raise ArchiveRefused(_("The archive must hold one project."))
         for row in self._checked_rows(PEOPLE):
             self.checked.people.add(row["pseudonym"])
         if len(self.checked.people) != self.checked.n_rows["person"]:

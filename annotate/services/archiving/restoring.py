@@ -27,6 +27,7 @@ from annotate.services.archiving.tables import PEOPLE, TABLES, Table
 from annotate.services.archiving.writing import content_name
 from annotate.services.background import beat, claim_work, end_work, holding
 from annotate.services.files import forget_file, store_file
+from annotate.wording import _
 
 logger = logging.getLogger(__name__)
 
@@ -98,11 +99,11 @@ def run_restoration(*, restoration_id: int) -> None:
 
 def _restore(row: Restoration) -> None:
     if row.source is None:
-        raise ArchiveRefused("The uploaded archive is not kept any more: upload it again.")
+        raise ArchiveRefused(_("The uploaded archive is not kept any more: upload it again."))
     try:
         file = row.source.file.open("rb")
     except OSError as fault:
-        raise ArchiveRefused("The uploaded archive cannot be opened any more: upload it again.") from fault
+        raise ArchiveRefused(_("The uploaded archive cannot be opened any more: upload it again.")) from fault
     with file:
         checked = check_archive(file)
         n_rows = sum(checked.n_rows.values())
@@ -154,8 +155,12 @@ class _Writing:
                 words = str(fault).strip().partition("\n")[0][:300]
                 problem: dict[str, object] = {"member": f"{table.name}.jsonl", "line": None, "message": words}
                 raise ArchiveRefused(
-                    f"Nothing was restored: rows of {table.name}.jsonl contradict one another or the database "
-                    f"({words}).",
+                    _(
+                        "Nothing was restored: rows of %(name)s.jsonl contradict one another or the database "
+                        "(%(words)s).",
+                        name=table.name,
+                        words=words,
+                    ),
                     [problem],
                 ) from fault
         project = Project.objects.get(pk=self.ids["project"][0])
@@ -197,9 +202,13 @@ class _Writing:
                 can_sign_in += person.is_active or bool(person.code_digest or person.username)
         if can_sign_in and not self.joins_people:
             raise ArchiveRefused(
-                f"{can_sign_in:,} of the {len(pseudonyms):,} people of the archive have an account here under the same "
-                "pseudonym. If these are the same people, say so when you restore it; else it cannot be restored here, "
-                "for nobody's answers may be given to somebody else."
+                _(
+                    "%(can_sign_in)s of the %(n_pseudonyms)s people of the archive have an account here under "
+                    "the same pseudonym. If these are the same people, say so when you restore it; else it "
+                    "cannot be restored here, for nobody's answers may be given to somebody else.",
+                    can_sign_in=f"{can_sign_in:,}",
+                    n_pseudonyms=f"{len(pseudonyms):,}",
+                )
             )
         new = [row for row in self.checked.rows(PEOPLE) if row["pseudonym"] not in known]
         for start in range(0, len(new), BATCH):
@@ -216,7 +225,9 @@ class _Writing:
     def _free_slug(self) -> str:
         if self.slug:
             if Project.objects.filter(slug=self.slug).exists():
-                raise ArchiveRefused(f"The address {self.slug} is another project's: choose another one.")
+                raise ArchiveRefused(
+                    _("The address %(slug)s is another project's: choose another one.", slug=self.slug)
+                )
             return self.slug
         (archived,) = self.checked.rows(next(table for table in TABLES if table.name == "project"))
         slug: str = archived["slug"]
@@ -304,7 +315,7 @@ class _Writing:
                 except OSError as fault:
                     default_storage.delete(name)
                     raise ArchiveRefused(
-                        "A file of the archive could not be stored: is the disk full? Nothing was restored."
+                        _("A file of the archive could not be stored: is the disk full? Nothing was restored.")
                     ) from fault
             self.kept.append(kept)
             self.content_of[place] = kept

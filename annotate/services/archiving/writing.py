@@ -21,6 +21,7 @@ from annotate.services.archiving.references import renamed
 from annotate.services.archiving.tables import LEFT_OUT, PEOPLE, TABLES, Table
 from annotate.services.exporting.formats import TICK, Tick, json_line
 from annotate.services.exporting.reading import one_snapshot
+from annotate.wording import _
 from config.version import VERSION as PROGRAM_VERSION
 
 FORMAT = "goldpanel-archive"
@@ -203,7 +204,13 @@ def _as_json(table: Table, column: Column, places: _Places) -> Any:
         def reference(pk: int | None) -> int | None:
             place = None if pk is None else places.of(target, pk)
             if place is None and pk is not None and not column.is_nullable:
-                raise ArchiveRefused(f"A row of {table.name} points to a {target} outside of the project.")
+                raise ArchiveRefused(
+                    _(
+                        "A row of %(name)s points to a %(target)s outside of the project.",
+                        name=table.name,
+                        target=target,
+                    )
+                )
             return place
 
         return reference

@@ -24,6 +24,7 @@ from annotate.services.exporting.formats import Format, Tick
 from annotate.services.exporting.kinds import KINDS, Kind
 from annotate.services.exporting.reading import beating_beside, one_snapshot
 from annotate.services.files import forget_file, store_file
+from annotate.wording import _
 
 logger = logging.getLogger(__name__)
 
@@ -45,7 +46,7 @@ def request_export(*, project: Project, by: Person, kind: str, format: str, may_
     """
     wanted, form = _found(kind, format)
     if wanted.is_for_admins and not may_run:
-        raise ExportNotPossible("This is for the admins of the project.")
+        raise ExportNotPossible(_("This is for the admins of the project."))
     # Two clicks at once: the second waits, and then finds the first one's row.
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     under_way = Export.objects.filter(
@@ -164,10 +165,17 @@ def _in_words(fault: OSError) -> str:
 
 def _found(kind: str, format: str) -> tuple[Kind, Format]:
     if (found := KINDS.get(kind)) is None:
-        raise ExportNotPossible(f"There is nothing to export that is called {kind!r}.")
+        raise ExportNotPossible(_("There is nothing to export that is called %(kind)s.", kind=repr(kind)))
     if (form := found.format(format)) is None:
         offered = ", ".join(one.name for one in found.formats)
-        raise ExportNotPossible(f"{found.title} cannot be had as {format!r}, but as {offered}.")
+        raise ExportNotPossible(
+            _(
+                "%(title)s cannot be had as %(format)s, but as %(offered)s.",
+                title=found.title,
+                format=repr(format),
+                offered=offered,
+            )
+        )
     return found, form
 
 

@@ -22,6 +22,7 @@ from annotate.sources.errors import MappingError, SourceError, shortened
 from annotate.sources.guessing_answers import field_name
 from annotate.sources.mapping import ItemDraft, Mapping
 from annotate.sources.records import Record
+from annotate.wording import _
 
 # More different values than these are no options of a choice.
 MAX_OPTIONS = 60
@@ -136,7 +137,10 @@ class AnswerReader:
             if entry.type == "choice":
                 if len(text) > MAX_OPTION_CHARS:
                     raise SourceError(
-                        f"the label has more than {MAX_OPTION_CHARS} characters; read the column as text.",
+                        _(
+                            "the label has more than %(max_option_chars)s characters; read the column as text.",
+                            max_option_chars=MAX_OPTION_CHARS,
+                        ),
                         line=draft.line,
                         row=draft.number,
                         field=entry.column,
@@ -183,7 +187,11 @@ class AnswerReader:
         labels = sorted(self._labels[name], key=_as_people_count)
         if len(labels) > MAX_OPTIONS:
             raise MappingError(
-                f"there are more than {MAX_OPTIONS} different answers, too many for a choice; read the column as text.",
+                _(
+                    "there are more than %(max_options)s different answers, too many for a choice; read the "
+                    "column as text.",
+                    max_options=MAX_OPTIONS,
+                ),
                 field=column,
             )
         # A choice of one is none; a single label everywhere is a text that happens to be the same.
@@ -218,20 +226,31 @@ def check_answers(mapping: Mapping, stage: Stage | None) -> None:
                 raise MappingError(problem, field=entry.column) from fault
         return
     if stage.kind not in STAGE_KINDS:
-        raise MappingError(f"Answers go into stages where people label or answer; “{stage.title}” is another kind.")
+        raise MappingError(
+            _("Answers go into stages where people label or answer; “%(title)s” is another kind.", title=stage.title)
+        )
     form = {spec.name: spec for spec in form_of(stage)}
     for entry in answers.fields:
         if entry.field not in form:
             raise MappingError(
-                f"the stage “{stage.title}” has no field “{shortened(entry.field)}”; choose one of {', '.join(form)}.",
+                _(
+                    "the stage “%(title)s” has no field “%(shortened)s”; choose one of %(form)s.",
+                    title=stage.title,
+                    shortened=shortened(entry.field),
+                    form=", ".join(form),
+                ),
                 field=entry.column,
             )
     mapped = {entry.field for entry in answers.fields}
     missing = [spec.name for spec in form.values() if spec.required and spec.name not in mapped]
     if missing:
         raise MappingError(
-            f"The stage “{stage.title}” requires answers to {', '.join(missing)}, and no column holds them; choose "
-            "one, or another stage."
+            _(
+                "The stage “%(title)s” requires answers to %(missing)s, and no column holds them; choose "
+                "one, or another stage.",
+                title=stage.title,
+                missing=", ".join(missing),
+            )
         )
 
 

@@ -37,6 +37,7 @@ from annotate.services.projects import create_stage
 from annotate.services.stage_form import content_keys
 from annotate.sources.errors import SourceError, shortened
 from annotate.sources.mapping import Mapping
+from annotate.wording import _
 
 # Places whose answers are written together: all of them are locked meanwhile.
 PLACES_AT_ONCE = 200
@@ -250,8 +251,13 @@ class _Writer:
             return
         self._stored.problems.add(
             SourceError(
-                f"{shortened(row.annotator)} has another answer to “{shortened(row.external_id)}” in the stage "
-                f"“{shortened(self._stage.title)}” already; leave the row out, or choose another stage.",
+                _(
+                    "%(shortened)s has another answer to “%(shortened_2)s” in the stage “%(shortened_3)s” "
+                    "already; leave the row out, or choose another stage.",
+                    shortened=shortened(row.annotator),
+                    shortened_2=shortened(row.external_id),
+                    shortened_3=shortened(self._stage.title),
+                ),
                 line=row.line,
                 row=row.number,
             )
@@ -335,7 +341,12 @@ def _people(job: ImportJob, repeats: str, stored: Stored, by: Person | None) -> 
     ]
     if len(names) > MAX_PEOPLE:
         raise refusal(
-            SourceError(f"The file names more than {MAX_PEOPLE:,} people; choose the column that names them.")
+            SourceError(
+                _(
+                    "The file names more than %(max_people)s people; choose the column that names them.",
+                    max_people=f"{MAX_PEOPLE:,}",
+                )
+            )
         )
     people = dict(ImportedAnnotator.objects.filter(project=job.project_id).values_list("name", "person"))
     members = Person.objects.filter(memberships__project=job.project_id).values_list("pseudonym", "pk")

@@ -47,6 +47,7 @@ from annotate.sources.guessing import guess_mapping, guess_values
 from annotate.sources.joined import Tables, join_tables
 from annotate.sources.mapping import Mapping
 from annotate.sources.records import Record
+from annotate.wording import _
 
 logger = logging.getLogger(__name__)
 
@@ -140,7 +141,7 @@ def change_draft(*, job: ImportJob, options: ImportOptions, mapping: Mapping, st
     """
     locked: ImportJob = ImportJob.objects.select_for_update().get(pk=job.pk)
     if locked.state != STATE.DRAFT:
-        raise WorkNotPossible("This import has started, so its mapping cannot be changed.")
+        raise WorkNotPossible(_("This import has started, so its mapping cannot be changed."))
     locked.options, locked.stage = options.to_json(), stage
     locked.mapping = _with_options(locked, options, mapping).to_json()
     locked.save(update_fields=["options", "mapping", "stage"])
@@ -186,7 +187,7 @@ def reopen_import(*, job: ImportJob, by: Person) -> ImportJob:
     """
     locked: ImportJob = ImportJob.objects.select_for_update().get(pk=job.pk)
     if locked.state not in (STATE.FAILED, STATE.CANCELLED):
-        raise WorkNotPossible("Only an import that was refused or cancelled can be opened again.")
+        raise WorkNotPossible(_("Only an import that was refused or cancelled can be opened again."))
     locked.mapping = _with_labels(mapping_of(locked), locked.report.get("unmapped", {})).to_json()
     locked.state, locked.due_at, locked.error, locked.report = STATE.DRAFT, None, "", {}
     locked.attempts, locked.n_done, locked.finished_at = 0, 0, None
@@ -200,7 +201,7 @@ def discard_import(*, job: ImportJob) -> None:
     """Forget a draft and its files. Raises WorkNotPossible once the import has started."""
     locked: ImportJob = ImportJob.objects.select_for_update().get(pk=job.pk)
     if locked.state != STATE.DRAFT:
-        raise WorkNotPossible("Only a draft can be discarded.")
+        raise WorkNotPossible(_("Only a draft can be discarded."))
     kept = [stored for stored in (locked.source, locked.joined) if stored is not None]
     locked.delete()
     for stored in kept:
@@ -279,7 +280,7 @@ def import_file(
         _queued(job)
         claimed = claim_work(model=ImportJob, pk=job.pk)
     if claimed is None:
-        raise WorkNotPossible("The import could not be started.")
+        raise WorkNotPossible(_("The import could not be started."))
     _run(claimed)
     job.refresh_from_db()
     if job.state != STATE.DONE:
@@ -443,7 +444,7 @@ def _warnings(job: ImportJob, reader: DraftReader, written: storing.Written, n_o
 def _queued(job: ImportJob) -> ImportJob:
     locked: ImportJob = ImportJob.objects.select_for_update().get(pk=job.pk)
     if locked.state != STATE.DRAFT:
-        raise WorkNotPossible("This import has started already.")
+        raise WorkNotPossible(_("This import has started already."))
     try:
         mapping = mapping_of(locked)
         # Which columns there are is known at the end of the file; what the mapping itself lacks is known now.
@@ -524,14 +525,19 @@ def _join(
     if options.join is not None and options.join.column in columns:
         return options.join
     if asked is not None and asked not in columns:
-        raise refusal(MappingError("there is no such column to join the tables by; choose another one.", field=asked))
+        raise refusal(
+            MappingError(_("there is no such column to join the tables by; choose another one."), field=asked)
+        )
     column = asked or next(iter(naming), None)
     if column is None:
         if not columns:
             return None
         raise ImportRefused(
-            f"Nothing was imported: no column names any of the {len(tables):,} tables. A column of the first file must "
-            "hold their names."
+            _(
+                "Nothing was imported: no column names any of the %(n_tables)s tables. A column of the first "
+                "file must hold their names.",
+                n_tables=f"{len(tables):,}",
+            )
         )
     key = next(name for name in ("table", "joined_table", f"table_of_{column}") if name not in columns)
     return Join(column, key, options.join.id_column if options.join else None)

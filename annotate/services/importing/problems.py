@@ -6,6 +6,7 @@ from typing import Any
 
 from annotate.exceptions import ImportRefused
 from annotate.sources.errors import SourceError
+from annotate.wording import _
 
 # A file of 200,000 faulty rows must not make a report of 200,000 lines.
 MAX_SHOWN = 100
@@ -44,7 +45,9 @@ class Problems:
     def as_refusal(self) -> ImportRefused:
         words = "a problem" if self.n == 1 else f"{self.n:,} problems"
         more = "" if self.n_listed == self.n else f" The first {self.n_listed:,} are listed."
-        return ImportRefused(f"Nothing was imported: the file has {words}.{more}", self.shown)
+        return ImportRefused(
+            _("Nothing was imported: the file has %(words)s.%(more)s", words=words, more=more), self.shown
+        )
 
     def raise_if_any(self) -> None:
         if self.n:
@@ -65,7 +68,7 @@ class Problems:
 
 def refusal(fault: SourceError) -> ImportRefused:
     """One fault that ends everything."""
-    return ImportRefused(f"Nothing was imported. {fault.message}", [fault.as_problem()])
+    return ImportRefused(_("Nothing was imported. %(message)s", message=fault.message), [fault.as_problem()])
 
 
 def _told(group: dict[str, Any]) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from annotate.sources.mapping import MAX_ID_CHARS, GoldColumn, ItemDraft, Mappin
 from annotate.sources.reading import read_records
 from annotate.sources.records import Limits, Record, columns_of
 from annotate.stage_kinds import KINDS
+from annotate.wording import _
 
 # What a page or a guess looks at: enough to meet every label of most files, read in a fraction of a second.
 SAMPLE = 2_000
@@ -43,7 +44,7 @@ def opened(stored: StoredFile) -> Iterator[Any]:
     try:
         file = stored.file.open("rb")
     except OSError as fault:
-        raise ImportRefused("The uploaded file cannot be opened any more: upload it again.") from fault
+        raise ImportRefused(_("The uploaded file cannot be opened any more: upload it again.")) from fault
     with file:
         yield file
 
@@ -63,7 +64,7 @@ def tables_of(job: ImportJob, options: ImportOptions) -> Tables | None:
             id_column = options.join.id_column if options.join else None
             return read_tables(file, job.joined.name, id_column=id_column, limits=limits())
         except SourceError as fault:
-            raise refusal(SourceError(f"In the file of tables: {fault.message}")) from fault
+            raise refusal(SourceError(_("In the file of tables: %(message)s", message=fault.message))) from fault
 
 
 def label_fields(project: Project, stage: Stage | None) -> tuple[FieldSpec, ...]:
@@ -207,8 +208,13 @@ class DraftReader:
             options = ", ".join(option.value for option in spec.options)
             allowed = f"; its options are {shortened(options, 200)}" if options else f" ({fault.message})"
             raise SourceError(
-                f"the gold label “{shortened(answer)}” is no answer to the field “{spec.name}”{allowed}. "
-                "Say in the mapping what it stands for, or correct it.",
+                _(
+                    "the gold label “%(shortened)s” is no answer to the field “%(name)s”%(allowed)s. Say in the "
+                    "mapping what it stands for, or correct it.",
+                    shortened=shortened(answer),
+                    name=spec.name,
+                    allowed=allowed,
+                ),
                 line=draft.line,
                 row=draft.number,
                 field=column,
@@ -240,15 +246,23 @@ def check_mapping(mapping: Mapping, columns: Iterable[str], stage: Stage | None)
     if mapping.content and not {entry.key for entry in mapping.content} & set(shown):
         keys = ", ".join(f"“{shortened(key)}”" for key in shown)
         raise MappingError(
-            f"The stage “{stage.title}” shows {keys}, and no column has that name: people would see empty items. "
-            "Give a column the name, or change what the stage shows."
+            _(
+                "The stage “%(title)s” shows %(keys)s, and no column has that name: people would see empty "
+                "items. Give a column the name, or change what the stage shows.",
+                title=stage.title,
+                keys=keys,
+            )
         )
     names = [spec.name for spec in label_fields(stage.project, stage)]
     for entry in mapping.gold:
         if entry.field not in names:
             raise MappingError(
-                f"the stage “{stage.title}” has no field “{shortened(entry.field)}” that decides; "
-                f"choose one of {', '.join(names)}.",
+                _(
+                    "the stage “%(title)s” has no field “%(shortened)s” that decides; choose one of %(names)s.",
+                    title=stage.title,
+                    shortened=shortened(entry.field),
+                    names=", ".join(names),
+                ),
                 field=entry.column,
             )
 
@@ -280,8 +294,11 @@ def _check_group(draft: ItemDraft, mapping: Mapping) -> None:
     name = root_name(mapping, draft)
     if len(name) > MAX_ID_CHARS or not name.isprintable():
         raise SourceError(
-            f"the group's name has a line break, or more than {MAX_ID_CHARS} characters together with its column; "
-            "choose another column for the groups.",
+            _(
+                "the group's name has a line break, or more than %(max_id_chars)s characters together with "
+                "its column; choose another column for the groups.",
+                max_id_chars=MAX_ID_CHARS,
+            ),
             line=draft.line,
             row=draft.number,
             field=mapping.group_column,

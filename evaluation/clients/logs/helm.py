@@ -48,7 +48,7 @@ def read(file: BinaryFile, source: LogSource, limits: Limits, notes: Notes) -> I
     window.expect_end()
     yield from states.rest()
     if is_empty:
-        raise SourceError("The file holds no request_states: was the run ended before its first?")
+        raise SourceError(_("The file holds no request_states: was the run ended before its first?"))
 
 
 def _prediction(record: Record) -> LogRecord:

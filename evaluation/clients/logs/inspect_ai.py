@@ -14,6 +14,7 @@ from annotate.sources.decoding import BinaryFile
 from annotate.sources.errors import SourceError
 from annotate.sources.json_window import JsonWindow
 from annotate.sources.records import Limits, Record
+from annotate.wording import _
 from evaluation.clients.logs.records import (
     LogRecord,
     LogSource,
@@ -43,7 +44,7 @@ def read(file: BinaryFile, source: LogSource, limits: Limits, notes: Notes) -> I
         notes.add(f"The log says that its evaluation ended as “{status[:40]}”: items may be missing.")
     is_empty = True
     window = JsonWindow(file, encoding, limits)
-    for key, _ in window.members():
+    for key, __ in window.members():
         if key == "samples" and window.peek() == "[":
             for record in window.records():
                 is_empty = False
@@ -53,15 +54,15 @@ def read(file: BinaryFile, source: LogSource, limits: Limits, notes: Notes) -> I
     window.expect_end()
     if is_empty:
         raise SourceError(
-            "The log holds no samples: it was written without them, or its evaluation ended before the first."
+            _("The log holds no samples: it was written without them, or its evaluation ended before the first.")
         )
 
 
 def _head(window: JsonWindow) -> dict[str, Any]:
     head: dict[str, Any] = {}
-    for key, _ in window.members():
+    for key, __ in window.members():
         if key == "samples" and window.peek() == "[":
-            for _ in window.records():
+            for __ in window.records():
                 pass
             continue
         value = window.value(row=None)

@@ -10,6 +10,7 @@ from annotate.sources.detect import detect, is_zip
 from annotate.sources.errors import SourceError
 from annotate.sources.json_window import JsonWindow
 from annotate.sources.records import Limits
+from annotate.wording import _
 from evaluation.clients.logs import helm, inspect_ai, lm_eval, openai_batch, ours
 from evaluation.clients.logs.records import LOG_LIMITS, LogReader, LogRecord, LogSource, Notes
 
@@ -43,8 +44,10 @@ def detect_log(file: BinaryFile, name: str, limits: Limits = LOG_LIMITS) -> LogS
     file.seek(0)
     if is_zip(file.read(4)):
         raise SourceError(
-            "This is an archive. A log of inspect_ai (.eval) becomes JSON with “inspect log convert --to json”; "
-            "anything else is unpacked first."
+            _(
+                "This is an archive. A log of inspect_ai (.eval) becomes JSON with “inspect log convert --to "
+                "json”; anything else is unpacked first."
+            )
         )
     detected = detect(file, name)
     if detected.format not in ("json", "jsonl"):

@@ -23,6 +23,7 @@ from annotate.services.files import forget_file, store_file
 from annotate.services.importing.problems import refusal
 from annotate.services.importing.reading import opened
 from annotate.sources.errors import SourceError
+from annotate.wording import _
 from evaluation.clients.logs import LogRecord, Notes, detect_log, read_log
 from evaluation.models import Endpoint, LogImport, Run
 from evaluation.parsing import PARSER_VERSION
@@ -68,7 +69,7 @@ def draft_log_import(
     Raises ImportRefused, keeping nothing, for what cannot be read from its first record on; AlreadyImported.
     """
     if {item_set.project_id, stage_version.stage.project_id} != {project.pk}:
-        raise WorkNotPossible("Items and form must belong to the project.")
+        raise WorkNotPossible(_("Items and form must belong to the project."))
     try:
         source = detect_log(file, name)
     except SourceError as fault:
@@ -109,9 +110,9 @@ def change_log_draft(
     """Read the draft in another way, and look at it again. Raises WorkNotPossible once it has started."""
     locked = _locked(job)
     if locked.state != STATE.DRAFT:
-        raise WorkNotPossible("This import has started, so it stays as it is.")
+        raise WorkNotPossible(_("This import has started, so it stays as it is."))
     if stage_version.stage.project_id != locked.project_id:
-        raise WorkNotPossible("The form must belong to the project.")
+        raise WorkNotPossible(_("The form must belong to the project."))
     options = options_of(locked)
     source = replace(options.source, id_field=id_field)
     changed = replace(options, source=source, model=model, name=run_name, accept_changed=accept_changed)
@@ -137,7 +138,7 @@ def reopen_log_import(*, job: LogImport, by: Person) -> LogImport:
     """Make an import that was refused or cancelled a draft again, to be read in another way or discarded."""
     locked = _locked(job)
     if locked.state not in (STATE.FAILED, STATE.CANCELLED):
-        raise WorkNotPossible("Only an import that was refused or cancelled can be opened again.")
+        raise WorkNotPossible(_("Only an import that was refused or cancelled can be opened again."))
     locked.state, locked.due_at, locked.error, locked.finished_at = STATE.DRAFT, None, "", None
     locked.attempts, locked.n_done = 0, 0
     locked.report = _preview(locked)
@@ -151,7 +152,7 @@ def discard_log_import(*, job: LogImport) -> None:
     """Forget a draft and its file. Raises WorkNotPossible once it has started."""
     locked = _locked(job)
     if locked.state != STATE.DRAFT:
-        raise WorkNotPossible("Only a draft can be discarded.")
+        raise WorkNotPossible(_("Only a draft can be discarded."))
     locked.delete()
     forget_file(locked.source)
 
@@ -208,7 +209,7 @@ def import_log(
         discard_log_import(job=job)
         raise
     if claimed is None:
-        raise WorkNotPossible("The import could not be started.")
+        raise WorkNotPossible(_("The import could not be started."))
     _run(claimed)
     job.refresh_from_db()
     if job.state != STATE.DONE:
@@ -363,11 +364,14 @@ def _refuse_useless(report: dict[str, Any]) -> None:
     """Raises ImportRefused if nothing could be stored, or not under a model's name."""
     if not report["matched"]:
         raise ImportRefused(
-            f"Nothing was imported: none of the {report['records']:,} records belongs to an item of this set. Is it "
-            "the right set, and is the id in another field?"
+            _(
+                "Nothing was imported: none of the %(records)s records belongs to an item of this set. Is it "
+                "the right set, and is the id in another field?",
+                records=f"{report['records']:,}",
+            )
         )
     if report["needs_model"]:
-        raise ImportRefused(f"Nothing was imported. {NO_MODEL}")
+        raise ImportRefused(_("Nothing was imported. %(no_model)s", no_model=NO_MODEL))
 
 
 def _refuse_known(job: LogImport) -> None:
@@ -382,13 +386,15 @@ def _refuse_known(job: LogImport) -> None:
     for earlier in done.exclude(pk=job.pk):
         if options.gives_same_predictions_as(options_of(earlier)):
             names = ", ".join(f"“{name}”" for name in earlier.runs.order_by("pk").values_list("name", flat=True)[:5])
-            raise AlreadyImported(f"This log was imported before, and nothing has changed: see {names}.")
+            raise AlreadyImported(
+                _("This log was imported before, and nothing has changed: see %(names)s.", names=names)
+            )
 
 
 def _queued(job: LogImport) -> LogImport:
     locked = _locked(job)
     if locked.state != STATE.DRAFT:
-        raise WorkNotPossible("This import has started already.")
+        raise WorkNotPossible(_("This import has started already."))
     if locked.report.get("needs_model"):
         raise WorkNotPossible(NO_MODEL)
     _refuse_known(locked)

@@ -7,6 +7,7 @@ from typing import Any
 
 from annotate.sources.detect import Detected
 from annotate.sources.errors import SourceError
+from annotate.wording import _
 from evaluation.clients.logs import FORMATS, LogSource
 from evaluation.models import LogImport
 
@@ -37,7 +38,7 @@ class LogOptions:
     def from_json(cls, data: dict[str, Any]) -> LogOptions:
         """Raises SourceError for a format that no reader knows."""
         if data["format"] not in FORMATS:
-            raise SourceError("There is no such format of logs.")
+            raise SourceError(_("There is no such format of logs."))
         source = LogSource(data["format"], Detected.from_json(data["detected"]), data["id_field"])
         return cls(source, data["model"], data["name"], data["accept_changed"])
 

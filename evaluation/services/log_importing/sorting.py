@@ -14,6 +14,7 @@ from annotate.answers import FieldSpec
 from annotate.exceptions import ImportRefused
 from annotate.models import ItemSetEntry
 from annotate.sources.errors import shortened
+from annotate.wording import _
 from evaluation.clients.logs import FORMATS, OVER_ALL_REPEATS, Found, ItemIndex, LogRecord, Notes
 from evaluation.models import LogImport, Prediction, Run
 from evaluation.services.log_importing.options import options_of
@@ -163,8 +164,11 @@ class Sorter:
         if key not in self.channels:
             if len(self.channels) == MAX_RUNS:
                 raise ImportRefused(
-                    f"Nothing was imported: the log would become more than {MAX_RUNS} runs, one for each model, filter "
-                    "and repeat it names. Is one of these columns something else?"
+                    _(
+                        "Nothing was imported: the log would become more than %(max_runs)s runs, one for each model, "
+                        "filter and repeat it names. Is one of these columns something else?",
+                        max_runs=MAX_RUNS,
+                    )
                 )
             self.channels[key] = Channel(len(self.channels), *key)
         return self.channels[key]
