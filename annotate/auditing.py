@@ -15,8 +15,9 @@ from annotate.answers import (
     text_key,
 )
 from annotate.answers.scale import points_of
+from annotate.wording import _
 
-SAME_LABEL = "That is the label that you call wrong. Choose another one, or call it right."
+SAME_LABEL = _("That is the label that you call wrong. Choose another one, or call it right.")
 
 # Labels are offered as corrections where they can be chosen from; a longer list is none to choose from by keys.
 CHOSEN_FROM = ("choice", "scale")

@@ -17,7 +17,7 @@ from annotate.wording import _
 # A day. More than that is a clock that jumped; the service clamps to the time the item was held anyhow.
 MAX_ACTIVE_SECONDS = 86_400
 
-INCOMPLETE = "Something of this page got lost on the way. Load the page again; your text is kept."
+INCOMPLETE = _("Something of this page got lost on the way. Load the page again; your text is kept.")
 
 
 class AnswerForm(forms.Form):
@@ -83,16 +83,16 @@ class AnswerForm(forms.Form):
 
 class SkipForm(forms.Form):
     reason = forms.ChoiceField(
-        choices=Assignment.SkipReason.choices, error_messages={"required": "Say why you skip it: choose a reason."}
+        choices=Assignment.SkipReason.choices, error_messages={"required": _("Say why you skip it: choose a reason.")}
     )
     note = forms.CharField(max_length=500, required=False)
 
 
 class CodeForm(forms.Form):
-    code = forms.CharField(max_length=200, error_messages={"required": "Type the code you were given."})
+    code = forms.CharField(max_length=200, error_messages={"required": _("Type the code you were given.")})
 
 
 class PasswordForm(forms.Form):
     # Never stripped: a password may end with a space.
-    username = forms.CharField(max_length=150, error_messages={"required": "Type your user name."})
-    password = forms.CharField(max_length=1_000, strip=False, error_messages={"required": "Type your password."})
+    username = forms.CharField(max_length=150, error_messages={"required": _("Type your user name.")})
+    password = forms.CharField(max_length=1_000, strip=False, error_messages={"required": _("Type your password.")})

@@ -15,6 +15,7 @@ from typing import Any
 from annotate.answers.equivalence import INVISIBLE, is_blank, text_key
 from annotate.answers.meaning.spelling import spelled
 from annotate.answers.meaning.yes_no import read_yes_no
+from annotate.wording import _, ngettext
 
 # A question ends in one of these, whatever its language; the Greek one is a semicolon, the Armenian one stands on the
 # stressed vowel of the word that asks.
@@ -65,7 +66,7 @@ def hints_for_question(question: str, *, language: str = "", field: str = "", po
     """Of a question that stands alone, such as a claim rewritten: whether its mark is there."""
     if is_blank(question) or has_question_mark(question, language):
         return []
-    return [Hint(field, position, "no_question_mark", "A question usually ends with a question mark.")]
+    return [Hint(field, position, "no_question_mark", _("A question usually ends with a question mark."))]
 
 
 def hints_for_pairs(
@@ -94,15 +95,19 @@ def hints_for_pairs(
 def _about_pair(question: str, answer: str, language: str, *, n_here: int, n_before: int) -> dict[str, str]:
     told = {}
     if is_yes_no(question, answer, language):
-        told["yes_no"] = "It can be answered with yes or no: ask for a name, a date or a number instead."
+        told["yes_no"] = _("It can be answered with yes or no: ask for a name, a date or a number instead.")
     if pronoun := pronoun_without_referent(question, language):
-        told["pronoun"] = f"“{pronoun}” stands for nobody that the question names: name them."
+        told["pronoun"] = _("“%(pronoun)s” stands for nobody that the question names: name them.", pronoun=pronoun)
     if n_here or n_before + 1 >= REPEATS_IN_A_BATCH:
         n = n_here + n_before
-        others = "another question" if n == 1 else f"{n} others"
-        told["repeated"] = f"It begins like {others} of yours: try another way to ask."
+        told["repeated"] = ngettext(
+            "It begins like another question of yours: try another way to ask.",
+            "It begins like %(n)s others of yours: try another way to ask.",
+            n,
+            n=n,
+        )
     if stands_in(answer, question):
-        told["answer_in_question"] = "The answer stands in the question, word for word."
+        told["answer_in_question"] = _("The answer stands in the question, word for word.")
     return told
 
 

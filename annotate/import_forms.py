@@ -28,21 +28,21 @@ from annotate.wording import _
 # A page with a row for each of ten thousand columns helps nobody; those beyond are kept aside.
 MAX_COLUMNS = 150
 MEANINGS = [
-    ("", "Kept aside"),
-    ("id", "Id"),
-    ("content", "Shown to people"),
-    ("stratum", "Stratum, for breakdowns"),
-    ("group", "Group: resampled together"),
-    ("language", "Language"),
-    ("id_shown", "Id, and shown to people"),
+    ("", _("Kept aside")),
+    ("id", _("Id")),
+    ("content", _("Shown to people")),
+    ("stratum", _("Stratum, for breakdowns")),
+    ("group", _("Group: resampled together")),
+    ("language", _("Language")),
+    ("id_shown", _("Id, and shown to people")),
 ]
 # What a column says of an answer that somebody gave; the fields that it may answer come before these.
 ABOUT_ANSWERS = [
-    ("annotator", "Who answered"),
-    ("time", "When it was answered"),
-    ("seconds", "How long it took, in seconds"),
-    ("skip", "Whether it was skipped"),
-    ("ground_truth", "Whether the answer is marked as right"),
+    ("annotator", _("Who answered")),
+    ("time", _("When it was answered")),
+    ("seconds", _("How long it took, in seconds")),
+    ("skip", _("Whether it was skipped")),
+    ("ground_truth", _("Whether the answer is marked as right")),
 ]
 GOLD = "gold:"
 # To a field of the stage; or to one of this type in a stage that is made for the answers.
@@ -233,15 +233,15 @@ class ColumnForm(PlainForm):
     ) -> None:
         super().__init__(*args, **kwargs)
         self.specs = {spec.name: spec for spec in (*(form or ()), *specs)}
-        golds = [(f"{GOLD}{spec.name}", f"Gold label: {spec.name}") for spec in specs]
+        golds = [(f"{GOLD}{spec.name}", _("Gold label: %(name)s", name=spec.name)) for spec in specs]
         if form is None:
             answers = [(f"{NEW_ANSWER}{name}", f"Answer: {words}") for name, words in NEW_TYPES.items()]
         else:
             answers = [(f"{ANSWER}{spec.name}", f"Answer: {spec.name}") for spec in form]
         meaning: Any = self.fields["meaning"]
         meaning.choices = [
-            ("Items", [*MEANINGS[:3], *golds, *MEANINGS[3:]]),
-            ("Answers that people gave", [*answers, *ABOUT_ANSWERS]),
+            (_("Items"), [*MEANINGS[:3], *golds, *MEANINGS[3:]]),
+            (_("Answers that people gave"), [*answers, *ABOUT_ANSWERS]),
         ]
         for name in ("n_labels", "field"):
             self.fields[name].widget.attrs.pop("class", None)

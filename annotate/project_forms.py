@@ -18,20 +18,20 @@ from annotate.stage_kinds import KINDS
 from annotate.wording import _
 
 MAX_FIELDS = 12
-GROUPS = [("", "no group"), ("A", "A"), ("B", "B")]
+GROUPS = [("", _("no group")), ("A", "A"), ("B", "B")]
 TYPE_WORDS = {
-    "choice": "choose one",
-    "choices": "choose several",
-    "scale": "a point on a scale",
-    "text": "one line of text",
-    "long_text": "several lines of text",
-    "number": "a number",
-    "date": "a date",
-    "list": "several short answers",
-    "table": "a table",
-    "question": "a question, written or rewritten",
-    "qa_pairs": "questions with answers",
-    "verdict": "right, wrong or unsure, with a correction",
+    "choice": _("choose one"),
+    "choices": _("choose several"),
+    "scale": _("a point on a scale"),
+    "text": _("one line of text"),
+    "long_text": _("several lines of text"),
+    "number": _("a number"),
+    "date": _("a date"),
+    "list": _("several short answers"),
+    "table": _("a table"),
+    "question": _("a question, written or rewritten"),
+    "qa_pairs": _("questions with answers"),
+    "verdict": _("right, wrong or unsure, with a correction"),
 }
 
 

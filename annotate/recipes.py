@@ -8,7 +8,7 @@ from typing import Any
 from annotate.answers import FieldSpec
 from annotate.exceptions import RecipeInvalid
 from annotate.feeding import Recipe
-from annotate.wording import _
+from annotate.wording import _, listed
 
 QUESTION = "question"
 PAIR_PARTS = ("question", "answer")
@@ -40,21 +40,35 @@ def offered(fields: Sequence[FieldSpec], target: Sequence[FieldSpec], kept: Sequ
 def in_words(recipe: Recipe, fields: Iterable[FieldSpec]) -> str:
     """One sentence for whoever runs the study."""
     captions = {field.name: field.caption for field in fields}
-    only = "".join(
-        f", if “{captions.get(field, field)}” is {' or '.join(sorted(values))}" for field, values in recipe.when
+    only = listed(
+        (
+            _(", if “%(field)s” is %(values)s", field=captions.get(field, field), values=_or(sorted(values)))
+            for field, values in recipe.when
+        ),
+        between="",
     )
     if not recipe.makes_items:
-        return f"The item itself goes on{only}."
-    of = f"Each entry of “{captions.get(recipe.each, recipe.each)}”" if recipe.each else "Each answer"
-    content = _listed(f"{name} from {_place(place, captions)}" for name, place in recipe.content)
-    gold = _listed(f"{name} from {_place(place, captions)}" for name, place in recipe.gold)
-    strata = _listed(f"{name} from {_place(place, captions)}" for name, place in recipe.strata)
-    sentences = [f"{of} becomes a new item{only}: {content}."]
+        return _("The item itself goes on%(condition)s.", condition=only)
+    of = _("Each answer")
+    if recipe.each:
+        of = _("Each entry of “%(field)s”", field=captions.get(recipe.each, recipe.each))
+    content = _listed(
+        _("%(name)s from %(place)s", name=name, place=_place(place, captions)) for name, place in recipe.content
+    )
+    gold = _listed(
+        _("%(name)s from %(place)s", name=name, place=_place(place, captions)) for name, place in recipe.gold
+    )
+    strata = _listed(
+        _("%(name)s from %(place)s", name=name, place=_place(place, captions)) for name, place in recipe.strata
+    )
+    sentences: list[str] = [
+        _("%(what)s becomes a new item%(condition)s: %(content)s.", what=of, condition=only, content=content)
+    ]
     if gold:
-        sentences.append(f"The author's gold label: {gold}.")
+        sentences.append(_("The author's gold label: %(gold)s.", gold=gold))
     if strata:
-        sentences.append(f"Strata: {strata}.")
-    return " ".join(sentences)
+        sentences.append(_("Strata: %(strata)s.", strata=strata))
+    return listed(sentences, between=" ")
 
 
 def check_recipe(
@@ -120,11 +134,15 @@ def _check_place(place: str, asked: dict[str, FieldSpec], known: set[str] | None
 
 
 def _place(place: str, captions: dict[str, str]) -> str:
-    source, _, key = place.partition(".")
+    source, __, key = place.partition(".")
     if source == "answer":
         return f"“{captions.get(key, key)}”"
-    return f"its {key}" if source == "each" else f"the item's {key}"
+    return _("its %(key)s", key=key) if source == "each" else _("the item's %(key)s", key=key)
 
 
 def _listed(words: Iterable[str]) -> str:
-    return ", ".join(words)
+    return listed(words)
+
+
+def _or(words: Iterable[str]) -> str:
+    return listed(words, between=_(" or "))

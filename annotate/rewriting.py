@@ -7,8 +7,9 @@ from typing import Any
 
 from annotate.answers import AnswerInvalid, FieldSpec, JsonValue, text_key
 from annotate.stage_options import RewriteOptions
+from annotate.wording import _
 
-IDENTICAL = "This is the claim, word for word. Write it as a question."
+IDENTICAL = _("This is the claim, word for word. Write it as a question.")
 
 
 def claim_of(content: Iterable[Sequence[Any]], shown_keys: Sequence[str], options: RewriteOptions) -> str:

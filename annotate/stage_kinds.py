@@ -8,6 +8,7 @@ from typing import Any
 
 from annotate.answers import RESERVED_NAMES
 from annotate.judging import BOTH_BAD, FIRST, RIGHT, SECOND, TIE, UNSURE, WRONG
+from annotate.wording import _
 
 # Fields of a review that are about the decision; every other corrects a text of the item or its gold label.
 REVIEW_PARTS = ("decision", "code", "note")
@@ -95,27 +96,27 @@ _BETTER_OF_TWO = (
 
 KINDS: dict[str, StageKind] = {
     "label": StageKind(
-        "Label: people choose", "Each item gets a label from several people; the majority decides.", (_LABEL,)
+        _("Label: people choose"), _("Each item gets a label from several people; the majority decides."), (_LABEL,)
     ),
     "answer": StageKind(
-        "Answer: people write",
-        "People answer the items themselves: the human baseline.",
+        _("Answer: people write"),
+        _("People answer the items themselves: the human baseline."),
         (_field("answer", "text", "Answer"), _WHY),
     ),
     "rewrite": StageKind(
-        "Rewrite: a claim becomes a question",
-        "Each claim is rewritten as a question and labelled; the questions go on into the next stage.",
+        _("Rewrite: a claim becomes a question"),
+        _("Each claim is rewritten as a question and labelled; the questions go on into the next stage."),
         (_field("question", "question", "The claim as a question"), _LABEL),
         overlap=1,
     ),
     "author": StageKind(
-        "Write: people make questions",
-        "People write questions with their answers about a table or a text; each pair becomes an item.",
+        _("Write: people make questions"),
+        _("People write questions with their answers about a table or a text; each pair becomes an item."),
         (_field("pairs", "qa_pairs", "Questions with their answers", min=3, max=3),),
     ),
     "review": StageKind(
-        "Review: accept, edit or drop",
-        "Experts decide about items that people wrote or answered, and about the proposed gold label.",
+        _("Review: accept, edit or drop"),
+        _("Experts decide about items that people wrote or answered, and about the proposed gold label."),
         (
             _field(
                 "decision",
@@ -141,16 +142,16 @@ KINDS: dict[str, StageKind] = {
         order="sequential",
     ),
     "adjudicate": StageKind(
-        "Adjudicate: settle what people disagree on",
-        "Items without a majority wait here for a word that outranks the votes.",
+        _("Adjudicate: settle what people disagree on"),
+        _("Items without a majority wait here for a word that outranks the votes."),
         (_LABEL,),
         roles=("adjudicator",),
         overlap=1,
         order="sequential",
     ),
     "audit": StageKind(
-        "Audit: is the label right?",
-        "Meta-reviewers, blind to each other, check a random sample of every stratum.",
+        _("Audit: is the label right?"),
+        _("Meta-reviewers, blind to each other, check a random sample of every stratum."),
         (
             _field("verdict", "verdict", "Is the label right?"),
             _field("note", "long_text", "Note", decides=False, required=False),
@@ -161,14 +162,14 @@ KINDS: dict[str, StageKind] = {
         is_drawn=True,
     ),
     "judge": StageKind(
-        "Judge: is the model's answer right?",
-        "People judge what models answered, blind to which model wrote it: right or wrong, or the better of two.",
+        _("Judge: is the model's answer right?"),
+        _("People judge what models answered, blind to which model wrote it: right or wrong, or the better of two."),
         _RIGHT_OR_WRONG,
         overlap=1,
         is_drawn=True,
         variants=(
-            Variant("verdict", "Right or wrong", _RIGHT_OR_WRONG),
-            Variant("better", "The better of two", _BETTER_OF_TWO),
+            Variant("verdict", _("Right or wrong"), _RIGHT_OR_WRONG),
+            Variant("better", _("The better of two"), _BETTER_OF_TWO),
         ),
     ),
 }

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from annotate.wording import _
+
 
 @dataclass(frozen=True)
 class Tried:
@@ -65,16 +67,20 @@ def estimate(tried: Sequence[Tried], n_requests: int, limits: Limits) -> Estimat
         if call.prompt_tokens is not None and call.completion_tokens is not None
     ]
     if not tried:
-        nothing = "no call of the trial brought a completion"
+        nothing = _("no call of the trial brought a completion")
         return Estimate(0, 0, n_requests, why_no_tokens=nothing, why_no_money=nothing)
     tokens = None if len(counted) < len(tried) else counted
     seconds, bound_by = _seconds(tried, tokens, n_requests, limits)
     if tokens is None:
-        why = f"the server counted the tokens of {len(counted)} of {len(tried)} completions"
+        why = _(
+            "the server counted the tokens of %(n_counted)s of %(n_tried)s completions",
+            n_counted=len(counted),
+            n_tried=len(tried),
+        )
         return Estimate(len(tried), len(counted), n_requests, seconds, bound_by, why_no_tokens=why, why_no_money=why)
     money, why_no_money = None, ""
     if limits.input_price is None or limits.output_price is None:
-        why_no_money = "the endpoint has no prices"
+        why_no_money = _("the endpoint has no prices")
     else:
         prices = limits.input_price / 1e6, limits.output_price / 1e6
         money = _range([n_requests * (a * prices[0] + b * prices[1]) for a, b in tokens])

@@ -12,6 +12,7 @@ from annotate.models import Project, StageVersion
 from annotate.services.exporting.answers import key_reader
 from annotate.services.exporting.kinds import Kind
 from annotate.services.exporting.reading import server_side_cursor
+from annotate.wording import _
 from evaluation.models import Call, Prediction, Score
 
 BATCH = 500
@@ -189,17 +190,19 @@ def score_rows(*, project: Project) -> Iterator[list[object]]:
 KINDS = (
     Kind(
         "predictions",
-        "Predictions",
-        "One row per call to a model: the prompt as sent, the completion as it came, the answer read from it, tokens "
-        "and time.",
+        _("Predictions"),
+        _(
+            "One row per call to a model: the prompt as sent, the completion as it came, the answer read "
+            "from it, tokens and time."
+        ),
         False,
         n_prediction_rows,
         prediction_rows,
     ),
     Kind(
         "scores",
-        "Scores",
-        "One row per answer and scorer, of people and models alike, with the version of the gold label.",
+        _("Scores"),
+        _("One row per answer and scorer, of people and models alike, with the version of the gold label."),
         True,
         n_score_rows,
         score_rows,

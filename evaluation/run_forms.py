@@ -22,8 +22,8 @@ from evaluation.suggesting import asked_together, has_any_of
 # As config/env.py and reports have it: it survives spreadsheets, JavaScript and every server's 32 bits.
 MAX_SEED = 2**31 - 1
 STRATEGY_WORDS = {
-    "zero_shot": "zero-shot: the question alone",
-    "few_shot": "few-shot: answered exemplars before the question",
+    "zero_shot": _("zero-shot: the question alone"),
+    "few_shot": _("few-shot: answered exemplars before the question"),
 }
 
 

@@ -30,7 +30,7 @@ def storable_string(value: object, spec: FieldSpec) -> str:
     if not isinstance(value, str):
         raise AnswerInvalid(spec.name, _("This answer must be text."))
     if found := _UNSTORABLE.search(value):
-        kind = "an empty character (NUL)" if found.group() == "\x00" else "half a character (a lone surrogate)"
+        kind = _("an empty character (NUL)") if found.group() == "\x00" else _("half a character (a lone surrogate)")
         raise AnswerInvalid(
             spec.name,
             _(

@@ -16,8 +16,8 @@ _ISO_MONTH = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])")
 _SEVERAL_ORDERS = re.compile(r"\d{1,2}[-/.]\d{1,2}[-/.]\d{4}")
 _MAX_LENGTH = 200
 _MONTHS = (
-    *("January", "February", "March", "April", "May", "June"),
-    *("July", "August", "September", "October", "November", "December"),
+    *(_("January"), _("February"), _("March"), _("April"), _("May"), _("June")),
+    *(_("July"), _("August"), _("September"), _("October"), _("November"), _("December")),
 )
 
 
@@ -62,7 +62,7 @@ class Date(FieldType):
             date = self.validate(value, spec)
         except AnswerInvalid as invalid:
             return invalid.message
-        return "" if date == value else f"Read as {in_words(date)}."
+        return "" if date == value else _("Read as %(in_words)s.", in_words=in_words(date))
 
     def json_schema(self, spec: FieldSpec) -> dict[str, JsonValue]:
         return {"type": "string", "pattern": r"^([0-9]{4}-[0-9]{2}(-[0-9]{2})?|[1-9][0-9]{0,3}( (AD|BC))?)$"}
@@ -71,5 +71,9 @@ class Date(FieldType):
 def in_words(date: str) -> str:
     """A stored date as it is read aloud: 5 March 2012. A year stays as it is."""
     year, *rest = date.split("-")
-    day = f"{int(rest[1])} " if len(rest) == 2 else ""
-    return f"{day}{_MONTHS[int(rest[0]) - 1]} {year}" if rest else date
+    if not rest:
+        return date
+    month = _MONTHS[int(rest[0]) - 1]
+    if len(rest) == 2:
+        return _("%(day)s %(month)s %(year)s", day=int(rest[1]), month=month, year=year)
+    return _("%(month)s %(year)s", month=month, year=year)

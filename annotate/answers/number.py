@@ -48,7 +48,8 @@ class Number(FieldType):
             return invalid.message
         if number == value and not spec.unit:
             return ""
-        return f"Read as {Decimal(number):,f} {spec.unit}".rstrip() + "."
+        read = f"{Decimal(number):,f} {spec.unit}".rstrip()
+        return _("Read as %(number)s.", number=read)
 
     def json_schema(self, spec: FieldSpec) -> dict[str, JsonValue]:
         return {"type": "string", "pattern": r"^-?[0-9]+(\.[0-9]+)?$", "maxLength": _MAX_LENGTH}

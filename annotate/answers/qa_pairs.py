@@ -16,6 +16,7 @@ MAX_PAIRS = 50
 _MAX_LENGTH = 2_000
 _BETWEEN = re.compile(r"\t|(?<=[?？]) {1,20}")
 _PARTS = ("question", "answer")
+_PART_WORDS = {"question": _("question"), "answer": _("answer")}
 
 
 @field_type("qa_pairs")
@@ -120,13 +121,15 @@ class QuestionsWithAnswers(FieldType):
         for part in _PARTS:
             text = storable_string(entry.get(part) or "", spec).strip()
             if is_blank(text):
-                raise AnswerInvalid(spec.name, _("Pair %(number)s has no %(part)s.", number=number, part=part))
+                raise AnswerInvalid(
+                    spec.name, _("Pair %(number)s has no %(part)s.", number=number, part=_PART_WORDS[part])
+                )
             if len(text) > _MAX_LENGTH:
                 raise AnswerInvalid(
                     spec.name,
                     _(
                         "The %(part)s of pair %(number)s is longer than %(max_length)s characters.",
-                        part=part,
+                        part=_PART_WORDS[part],
                         number=number,
                         max_length=f"{_MAX_LENGTH:,}",
                     ),

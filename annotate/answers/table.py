@@ -12,7 +12,7 @@ from annotate.answers.errors import AnswerInvalid
 from annotate.answers.fields import FieldSpec, FieldType, JsonValue, RawData, field_type
 from annotate.answers.meaning import member_key
 from annotate.answers.table_text import TableTextError, header_key, rows_of_text, text_of_rows
-from annotate.wording import _
+from annotate.wording import _, ngettext
 
 MAX_ROWS = 2_000
 MAX_CELLS = 20_000
@@ -291,4 +291,4 @@ def _cell_key(cell: str | None) -> str:
 
 
 def _cells_in_words(n: int) -> str:
-    return "1 cell" if n == 1 else f"{n} cells"
+    return ngettext("%(n)s cell", "%(n)s cells", n, n=n)

@@ -5,7 +5,7 @@ from annotate.answers.equivalence import is_blank, text_key
 from annotate.answers.errors import AnswerInvalid
 from annotate.answers.fields import FieldSpec, FieldType, JsonValue, RawData, field_type
 from annotate.answers.meaning import short_answer_key
-from annotate.wording import _
+from annotate.wording import _, ngettext
 
 
 @field_type("text")
@@ -34,13 +34,13 @@ class Text(FieldType):
             raise AnswerInvalid(spec.name, _("Write an answer."))
         limit = self.max_length(spec)
         if (excess := len(text) - limit) > 0:
-            plural = "" if excess == 1 else "s"
             raise AnswerInvalid(
                 spec.name,
-                _(
-                    "This text is %(excess)s character%(plural)s longer than the %(limit)s allowed.",
+                ngettext(
+                    "This text is %(excess)s character longer than the %(limit)s allowed.",
+                    "This text is %(excess)s characters longer than the %(limit)s allowed.",
+                    excess,
                     excess=f"{excess:,}",
-                    plural=plural,
                     limit=f"{limit:,}",
                 ),
             )

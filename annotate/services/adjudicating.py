@@ -32,7 +32,7 @@ from annotate.services.votes import Card, Votes, lock_place, votes_about
 from annotate.stage_options import adjudicate_options
 from annotate.wording import _
 
-BAD_ITEM = "bad item"
+BAD_ITEM = _("bad item")
 MAX_REASON = 2_000
 
 

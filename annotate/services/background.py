@@ -26,7 +26,7 @@ W = TypeVar("W", bound=BackgroundWork)
 # Longer than any step between two beats; shorter than anybody likes to wait after a worker died.
 LEASE = timedelta(minutes=2)
 MAX_ATTEMPTS = 3
-WORKER_LOST = "Worker lost: three attempts ended without a result. See the worker's log, then start it again."
+WORKER_LOST = _("Worker lost: three attempts ended without a result. See the worker's log, then start it again.")
 
 STATE = BackgroundWork.State
 

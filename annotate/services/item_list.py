@@ -12,15 +12,16 @@ from django.db.models.functions import Cast, Left
 
 from annotate.models import Annotation, Gold, Item, ItemRevision, Project, Resolution, Stage, StageItem
 from annotate.services.counting import KEPT
+from annotate.wording import _
 
 PAGE = 50
 PREVIEW = 180
 # Filters by name; anything else in an address is ignored.
 FILTERS = {
-    "no-gold": "Without gold",
-    "review": "Waiting for review",
-    "no-majority": "Without a majority",
-    "flagged": "Flagged",
+    "no-gold": _("Without gold"),
+    "review": _("Waiting for review"),
+    "no-majority": _("Without a majority"),
+    "flagged": _("Flagged"),
 }
 
 

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from django.db import IntegrityError, transaction
 
 from annotate.exceptions import NameTaken
+from annotate.wording import _
 
 
 @contextmanager
@@ -20,5 +21,7 @@ def naming(what: str) -> Iterator[None]:
         with transaction.atomic():
             yield
     except IntegrityError as collision:
-        words = f"{what} was given a moment ago, perhaps by a double click. Look there, or choose another."
+        words = _(
+            "%(what)s was given a moment ago, perhaps by a double click. Look there, or choose another.", what=what
+        )
         raise NameTaken(words) from collision

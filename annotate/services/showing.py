@@ -12,8 +12,9 @@ from annotate.models import Assignment, Audit, ItemRevision, Stage, StageItem, S
 from annotate.rewriting import with_source_label
 from annotate.services.candidates import content_beside
 from annotate.stage_options import author_options, rewrite_options
+from annotate.wording import _
 
-SOURCE_SAYS = "The source says"
+SOURCE_SAYS = _("The source says")
 
 
 class Beside(NamedTuple):

@@ -10,6 +10,7 @@ from typing import Any
 from django import template
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
+from django.utils.translation import get_language
 
 from annotate.answers import FieldSpec
 from annotate.judging import Card, cards_of
@@ -49,16 +50,17 @@ def pairs(value: dict[str, Any] | list[list[Any]]) -> Iterator[tuple[str, Any]]:
 def answer_field(field: Mapping[str, Any], item: Mapping[str, Any]) -> SafeString:
     """A field of the form beside an item: annotate/fields/TYPE.html, with field {spec, value, error, name} and item.
 
-    An empty one looks the same beside every item of a language and is made once: the next item comes with empty fields.
+    An empty one looks the same beside every item of a language, on pages of one language, and is made once: the next
+    item comes with empty fields.
     """
     spec, value, language = field["spec"], field["value"], item["language"]
     if value in (None, "", []) and not field["error"] and not spec.columns_from:
-        return _empty_field(spec, repr(value), language)
+        return _empty_field(spec, repr(value), language, get_language())
     return _field(field, language)
 
 
 @lru_cache(maxsize=1_024)
-def _empty_field(spec: FieldSpec, value: str, language: str) -> SafeString:
+def _empty_field(spec: FieldSpec, value: str, language: str, of_page: str) -> SafeString:
     values: dict[str, Any] = {"None": None, "''": "", "[]": []}
     return _field({"spec": spec, "value": values[value], "error": "", "name": spec.name}, language)
 

@@ -11,9 +11,11 @@ from typing import Any
 
 from django import template
 
+from annotate.wording import _, said
+
 register = template.Library()
 
-UNDEFINED = "undefined"
+UNDEFINED = _("undefined")
 MINUS = "\u2212"
 EN_DASH = "\u2013"
 
@@ -54,8 +56,9 @@ def span(lower: float | None, upper: float | None, style: str = "percent") -> st
         return ""
     show = {"percent": percent, "signed_percent": signed_percent, "coefficient": coefficient}[style]
     # A dash between signed numbers would read as a third minus.
-    between = " to " if style == "signed_percent" or lower < 0 else f" {EN_DASH} "
-    return f"{show(lower)}{between}{show(upper)}"
+    if style == "signed_percent" or lower < 0:
+        return said(_("%(lower)s to %(upper)s", lower=show(lower), upper=show(upper)))
+    return f"{show(lower)} {EN_DASH} {show(upper)}"
 
 
 @register.filter
@@ -72,8 +75,10 @@ def duration(seconds: float | None) -> str:
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     if hours:
-        return f"{hours} h {minutes} min"
-    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+        return _("%(hours)s h %(minutes)s min", hours=hours, minutes=minutes)
+    if minutes:
+        return _("%(minutes)s min %(seconds)s s", minutes=minutes, seconds=rest)
+    return _("%(seconds)s s", seconds=rest)
 
 
 @register.filter

@@ -13,9 +13,10 @@ from annotate.services import adjudicating
 from annotate.services.votes import Card, Votes, votes_about
 from annotate.stage_options import adjudicate_options
 from annotate.views.sheets import Sheet, Shown
+from annotate.wording import _
 
 MODE_OF = {kind: mode for mode, kind in MODES.items()}
-CHOOSE_FIRST = "Choose the answer that you want to change."
+CHOOSE_FIRST = _("Choose the answer that you want to change.")
 
 
 def cards_shown(votes: Votes) -> list[dict[str, Any]]:

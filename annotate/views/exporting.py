@@ -24,6 +24,7 @@ from annotate.services.heartbeats import last_heard
 from annotate.uploads import was_too_large
 from annotate.views.doors import PersonRequest, project_read_by, signed_in
 from annotate.views.navigation import project_page
+from annotate.wording import _
 
 N_EXPORTS = 50
 AT_WORK = (BackgroundWork.State.WAITING, BackgroundWork.State.RUNNING)
@@ -131,7 +132,10 @@ def restore(request: PersonRequest) -> HttpResponse:
     if request.method != "POST":
         return _restore_page(request, RestoreForm())
     if was_too_large(request):
-        words = f"Nothing was kept: a file may have {settings.MAX_UPLOAD_BYTES:,} bytes. The command restores any size."
+        words = _(
+            "Nothing was kept: a file may have %(max_upload_bytes)s bytes. The command restores any size.",
+            max_upload_bytes=f"{settings.MAX_UPLOAD_BYTES:,}",
+        )
         return _restore_page(request, RestoreForm(), status=413, refused=words)
     form = RestoreForm(request.POST, request.FILES)
     if not form.is_valid():

@@ -15,6 +15,7 @@ from annotate.services import cross_checking, feeds, projects
 from annotate.stage_forms import CrossCheckForm, FeedForm, options_form
 from annotate.views.doors import PersonRequest, signed_in
 from annotate.views.stage import stage_page, stage_run_by
+from annotate.wording import _, listed
 
 
 @require_POST
@@ -24,7 +25,7 @@ def stage_options(request: PersonRequest, slug: str, stage_slug: str) -> HttpRes
     project, row = stage_run_by(request, slug, stage_slug)
     form = options_form(row, request.POST)
     if form is None:
-        messages.error(request, "Stages of this kind have no options.")
+        messages.error(request, _("Stages of this kind have no options."))
         return redirect("stage", slug, stage_slug)
     if not form.is_valid():
         return stage_page(request, project, row, status=422, options_form=form)
@@ -33,7 +34,7 @@ def stage_options(request: PersonRequest, slug: str, stage_slug: str) -> HttpRes
     except StageOptionsInvalid as refusal:
         form.add_error(refusal.option if refusal.option in form.fields else None, str(refusal))
         return stage_page(request, project, row, status=422, options_form=form)
-    messages.success(request, "Saved. What people were shown so far stays as they saw it.")
+    messages.success(request, _("Saved. What people were shown so far stays as they saw it."))
     return redirect("stage", slug, stage_slug)
 
 
@@ -56,17 +57,17 @@ def stage_feeds(request: PersonRequest, slug: str, stage_slug: str) -> HttpRespo
     except FeedNotPossible as refusal:
         form.add_error(refusal.part if refusal.part in form.fields else None, str(refusal))
         return stage_page(request, project, row, status=refusal.http_status, feed_form=form)
-    messages.success(request, "Saved. Answers that were given before follow it too, within moments.")
+    messages.success(request, _("Saved. Answers that were given before follow it too, within moments."))
     return redirect("stage", slug, stage_slug)
 
 
 @require_POST
 @signed_in
 def stage_feed_end(request: PersonRequest, slug: str, stage_slug: str, feed_id: int) -> HttpResponse:
-    _, row = stage_run_by(request, slug, stage_slug)
+    __, row = stage_run_by(request, slug, stage_slug)
     feed = get_object_or_404(Feed.objects.run_by(request.user), source=row, pk=feed_id)
     feeds.end_feed(feed=feed, by=request.user)
-    messages.success(request, "Nothing more goes this way. What came of earlier answers stays.")
+    messages.success(request, _("Nothing more goes this way. What came of earlier answers stays."))
     return redirect("stage", slug, stage_slug)
 
 
@@ -87,7 +88,17 @@ def stage_cross_check(request: PersonRequest, slug: str, stage_slug: str) -> Htt
     except WorkNotPossible as refusal:
         form.add_error(None, str(refusal))
         return stage_page(request, project, row, status=refusal.http_status, cross_check_form=form)
-    short = [f"group {one.group} wrote {one.n_population:,}, taken whole" for one in made.groups if one.n_short]
+    short = listed(
+        (
+            _("group %(group)s wrote %(n)s, taken whole", group=one.group, n=f"{one.n_population:,}")
+            for one in made.groups
+            if one.n_short
+        ),
+        between="; ",
+    )
     drawn = sum(one.n_drawn for one in made.groups)
-    messages.success(request, f"{drawn:,} items drawn{': ' if short else ''}{'; '.join(short)}.")
+    if short:
+        messages.success(request, _("%(n)s items drawn: %(short)s.", n=f"{drawn:,}", short=short))
+    else:
+        messages.success(request, _("%(n)s items drawn.", n=f"{drawn:,}"))
     return redirect("stage", slug, stage_slug)

@@ -76,7 +76,7 @@ def _my_projects(person: Person) -> list[dict[str, object]]:
             "title": project.title,
             "url": reverse("project", args=[project.slug]),
             "role": roles[project.pk],
-            "summary": _summary(list(project.stages.all())) + (", sample data" if project.is_sample else ""),
+            "summary": _summary(list(project.stages.all())) + (_(", sample data") if project.is_sample else ""),
         }
         for project in projects
     ]
@@ -84,7 +84,7 @@ def _my_projects(person: Person) -> list[dict[str, object]]:
 
 def _summary(stages: list[Stage]) -> str:
     if not stages:
-        return "no stages yet"
+        return _("no stages yet")
     n_open = sum(stage.state == Stage.State.OPEN for stage in stages)
-    stages_in_words = "1 stage" if len(stages) == 1 else f"{len(stages)} stages"
-    return f"{stages_in_words}, {n_open} open"
+    words = ngettext("%(n)s stage, %(n_open)s open", "%(n)s stages, %(n_open)s open", len(stages))
+    return words % {"n": len(stages), "n_open": n_open}

@@ -24,6 +24,7 @@ from annotate.uploads import was_too_large
 from annotate.views.doors import PersonRequest, project_run_by, signed_in
 from annotate.views.long_work import by_place, progress_of, refused_as_too_large
 from annotate.views.navigation import project_page
+from annotate.wording import _
 
 N_JOBS = 20
 
@@ -139,7 +140,7 @@ def progress(request: PersonRequest, slug: str, job_id: int) -> HttpResponse:
 @signed_in
 def step(request: PersonRequest, slug: str, job_id: int) -> HttpResponse:
     """Cancel what runs or waits, open what failed again, discard a draft."""
-    _, row = _job_run_by(request, slug, job_id)
+    __, row = _job_run_by(request, slug, job_id)
     asked = request.POST.get("step", "")
     try:
         if asked == "cancel":
@@ -148,7 +149,7 @@ def step(request: PersonRequest, slug: str, job_id: int) -> HttpResponse:
             importing.reopen_import(job=row, by=request.user)
         elif asked == "discard":
             importing.discard_import(job=row)
-            messages.success(request, "The draft and its file are gone.")
+            messages.success(request, _("The draft and its file are gone."))
             return redirect("import", slug)
     except GoldpanelError as problem:
         messages.error(request, str(problem))

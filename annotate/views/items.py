@@ -17,6 +17,7 @@ from annotate.services import item_list, reviewing
 from annotate.views.doors import PersonRequest, project_read_by, project_run_by, signed_in
 from annotate.views.navigation import project_page
 from annotate.views.paging import row_before
+from annotate.wording import _
 
 REVIEWED = {"return": reviewing.return_to_queue, "withdraw": reviewing.withdraw_item}
 
@@ -38,7 +39,7 @@ def items(request: PersonRequest, slug: str) -> HttpResponse:
             "url": f"{address}?{urlencode(kept | ({'show': name} if name else {}))}",
             "current": name == show,
         }
-        for name, label in {"": "All", **item_list.FILTERS}.items()
+        for name, label in {"": _("All"), **item_list.FILTERS}.items()
     ]
     if show:
         kept["show"] = show

@@ -9,6 +9,7 @@ from django.conf import settings
 from annotate.exceptions import ImportRefused
 from annotate.models import BackgroundWork
 from annotate.services.heartbeats import last_heard
+from annotate.wording import _
 
 STATE = BackgroundWork.State
 
@@ -31,5 +32,8 @@ def by_place(problems: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def refused_as_too_large() -> ImportRefused:
-    words = f"Nothing was kept: a file may have {settings.MAX_UPLOAD_BYTES:,} bytes. Split it, or ask for more."
+    words = _(
+        "Nothing was kept: a file may have %(max_upload_bytes)s bytes. Split it, or ask for more.",
+        max_upload_bytes=f"{settings.MAX_UPLOAD_BYTES:,}",
+    )
     return ImportRefused(words)

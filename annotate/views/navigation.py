@@ -8,15 +8,16 @@ from django.urls import reverse
 
 from annotate.models import Membership, Person, Project
 from annotate.querysets import READING_ROLES, RUNNING_ROLES
+from annotate.wording import _
 
 # (current, words, URL name, roles). By name only: the pages of the model side are reached without importing it.
 PLACES = (
-    ("project", "Project", "project", READING_ROLES),
-    ("items", "Items", "items", READING_ROLES),
-    ("runs", "Runs", "runs", READING_ROLES),
-    ("side-by-side", "Side by side", "side-by-side", READING_ROLES),
-    ("reports", "Reports", "reports", READING_ROLES),
-    ("people", "People", "people", RUNNING_ROLES),
+    ("project", _("Project"), "project", READING_ROLES),
+    ("items", _("Items"), "items", READING_ROLES),
+    ("runs", _("Runs"), "runs", READING_ROLES),
+    ("side-by-side", _("Side by side"), "side-by-side", READING_ROLES),
+    ("reports", _("Reports"), "reports", READING_ROLES),
+    ("people", _("People"), "people", RUNNING_ROLES),
 )
 
 

@@ -21,6 +21,7 @@ from annotate.stage_forms import GroupsForm
 from annotate.views.doors import PersonRequest, project_run_by, signed_in
 from annotate.views.navigation import project_page
 from annotate.views.paging import row_before
+from annotate.wording import _, listed
 
 STATES = {"pause": projects.pause_member, "reactivate": projects.reactivate_member}
 
@@ -59,10 +60,10 @@ def people_groups(request: PersonRequest, slug: str) -> HttpResponse:
         return _people_page(request, project, status=422, groups_form=form)
     got = grouping.deal_groups(project=project, by=request.user, **form.cleaned_data)
     if any(got.values()):
-        dealt = ", ".join(f"{n:,} to group {group}" for group, n in got.items())
-        messages.success(request, f"Dealt by seed {form.cleaned_data['seed']}: {dealt}.")
+        dealt = listed(_("%(n)s to group %(group)s", n=f"{n:,}", group=group) for group, n in got.items())
+        messages.success(request, _("Dealt by seed %(seed)s: %(dealt)s.", seed=form.cleaned_data["seed"], dealt=dealt))
     else:
-        messages.success(request, "Everybody has a group already.")
+        messages.success(request, _("Everybody has a group already."))
     return redirect("people", slug)
 
 
@@ -93,7 +94,7 @@ def people_invite_revoke(request: PersonRequest, slug: str, invite_id: int) -> H
     project = project_run_by(request.user, slug)
     invite = get_object_or_404(Invite.objects.run_by(request.user), project=project, pk=invite_id)
     people.revoke_invite(invite=invite, by=request.user)
-    messages.success(request, "The link is revoked: nobody can join by it any more.")
+    messages.success(request, _("The link is revoked: nobody can join by it any more."))
     return redirect("people", slug)
 
 
@@ -107,14 +108,14 @@ def person(request: PersonRequest, slug: str, pseudonym: str) -> HttpResponse:
 @require_POST
 @signed_in
 def person_state(request: PersonRequest, slug: str, pseudonym: str) -> HttpResponse:
-    _, membership = _member(request, slug, pseudonym)
+    __, membership = _member(request, slug, pseudonym)
     if step := STATES.get(request.POST.get("step", "")):
         try:
             step(membership=membership, by=request.user)
         except GoldpanelError as problem:
             messages.error(request, str(problem))
         else:
-            messages.success(request, "Saved.")
+            messages.success(request, _("Saved."))
     return redirect("person", slug, pseudonym)
 
 
@@ -124,7 +125,7 @@ def person_code(request: PersonRequest, slug: str, pseudonym: str) -> HttpRespon
     """A new participant code instead of a lost one, which stops working at once."""
     project, membership = _member(request, slug, pseudonym)
     if membership.person.is_staff:
-        messages.error(request, "This person signs in with a password and has no code.")
+        messages.error(request, _("This person signs in with a password and has no code."))
         return redirect("person", slug, pseudonym)
     return _person_page(request, project, membership, new_code=people.issue_code(person=membership.person))
 
@@ -137,7 +138,7 @@ def person_exclude(request: PersonRequest, slug: str, pseudonym: str) -> HttpRes
     if not form.is_valid():
         return _person_page(request, project, membership, status=422, exclude_form=form)
     excluding.exclude_person(project=project, person=membership.person, by=request.user, **form.cleaned_data)
-    messages.success(request, "Excluded. The votes on the items concerned are counted again.")
+    messages.success(request, _("Excluded. The votes on the items concerned are counted again."))
     return redirect("person", slug, pseudonym)
 
 
@@ -147,7 +148,7 @@ def exclusion_lift(request: PersonRequest, slug: str, exclusion_id: int) -> Http
     project = project_run_by(request.user, slug)
     exclusion = get_object_or_404(Exclusion.objects.run_by(request.user), project=project, pk=exclusion_id)
     excluding.lift_exclusion(exclusion=exclusion, by=request.user)
-    messages.success(request, "Lifted. The answers count again.")
+    messages.success(request, _("Lifted. The answers count again."))
     if exclusion.person is None:
         return redirect("people", slug)
     return redirect("person", slug, exclusion.person.pseudonym)

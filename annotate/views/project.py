@@ -113,7 +113,7 @@ def project_settings(request: PersonRequest, slug: str) -> HttpResponse:
         projects.change_project(project=row, by=request.user, **changed)
         if markdown or guidelines:
             projects.write_guidelines(project=row, by=request.user, markdown=markdown)
-        messages.success(request, "Saved.")
+        messages.success(request, _("Saved."))
         return redirect("project", slug)
     context = project_page(row, request.user, "") | {"form": form, "guidelines": guidelines}
     return render(request, "annotate/project_settings.html", context, status=422 if form.is_bound else 200)

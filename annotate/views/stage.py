@@ -34,9 +34,9 @@ from annotate.wording import _
 
 STEPS = {"open": projects.open_stage, "pause": projects.pause_stage, "close": projects.close_stage}
 DONE = {
-    "open": "The stage is open: people can take items now.",
-    "pause": "The stage is paused: no new items are handed out; what is in people's hands may be finished.",
-    "close": "The stage is closed. All answers stay, and it can be opened again.",
+    "open": _("The stage is open: people can take items now."),
+    "pause": _("The stage is paused: no new items are handed out; what is in people's hands may be finished."),
+    "close": _("The stage is closed. All answers stay, and it can be opened again."),
 }
 
 
@@ -77,7 +77,7 @@ def stage_new(request: PersonRequest, slug: str) -> HttpResponse:
             except StageNotReady as refusal:
                 form.add_error("adjudicated_in", str(refusal))
             else:
-                messages.success(request, "The stage is a draft. Add items and guidelines, then open it.")
+                messages.success(request, _("The stage is a draft. Add items and guidelines, then open it."))
                 if about and "leads_here" in request.POST:
                     tell_led(request, about, stage)
                 return redirect("stage", slug, stage.slug)
@@ -158,7 +158,7 @@ def stage_form(request: PersonRequest, slug: str, stage_slug: str) -> HttpRespon
         return stage_page(
             request, project, row, status=409, version_form=version, field_forms=fields, offer_version=True
         )
-    messages.success(request, f"Saved as version {saved.number} of the form.")
+    messages.success(request, _("Saved as version %(number)s of the form.", number=saved.number))
     return redirect("stage", slug, stage_slug)
 
 
@@ -172,7 +172,7 @@ def stage_preview(request: PersonRequest, slug: str, stage_slug: str) -> HttpRes
     if version.is_valid() and fields.is_valid():
         context["preview"] = preview_of(row, fields.fields_json, **version.cleaned_data)
     else:
-        context["preview_problem"] = "The form cannot be shown yet: something in it is missing or in conflict."
+        context["preview_problem"] = _("The form cannot be shown yet: something in it is missing or in conflict.")
     template = "annotate/partials/stage_preview.html" if request.htmx else "annotate/stage_preview.html"
     return render(request, template, context)
 
@@ -185,7 +185,7 @@ def stage_guidelines(request: PersonRequest, slug: str, stage_slug: str) -> Http
     if not form.is_valid():
         return stage_page(request, project, row, status=422, guidelines_form=form)
     version = projects.write_guidelines(project=project, stage=row, by=request.user, **form.cleaned_data)
-    messages.success(request, f"These are version {version.number} of the guidelines.")
+    messages.success(request, _("These are version %(number)s of the guidelines.", number=version.number))
     return redirect("stage", slug, stage_slug)
 
 
@@ -201,7 +201,10 @@ def stage_items(request: PersonRequest, slug: str, stage_slug: str) -> HttpRespo
     except StageNotReady as refusal:
         form.add_error(None, str(refusal))
         return stage_page(request, project, row, status=refusal.http_status, items_form=form)
-    messages.success(request, f"{added:,} items added." if added else "The stage had all of these items already.")
+    messages.success(
+        request,
+        _("%(added)s items added.", added=f"{added:,}") if added else _("The stage had all of these items already."),
+    )
     return redirect("stage", slug, stage_slug)
 
 

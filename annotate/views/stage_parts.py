@@ -12,6 +12,7 @@ from annotate.recipes import in_words, offered
 from annotate.services.cross_checking import GROUPS, draw_made, written_by
 from annotate.services.grouping import group_sizes
 from annotate.stage_forms import CrossCheckForm, FeedForm, options_form
+from annotate.wording import _
 
 
 def stage_parts(stage: Stage, version: StageVersion) -> dict[str, Any]:
@@ -60,7 +61,7 @@ def _words(feed: Feed, fields: Any) -> str:
     try:
         return in_words(Recipe.from_json(feed.recipe), fields)
     except RecipeInvalid as problem:
-        return f"This cannot be followed: {problem}"
+        return _("This cannot be followed: %(problem)s", problem=problem)
 
 
 def _last_batches(stage: Stage) -> dict[str, Any] | None:

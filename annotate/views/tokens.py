@@ -14,6 +14,7 @@ from annotate.models import ApiToken
 from annotate.services import tokens
 from annotate.token_forms import TokenForm
 from annotate.views.doors import PersonRequest, signed_in
+from annotate.wording import _
 
 
 @require_safe
@@ -42,7 +43,7 @@ def token_new(request: PersonRequest) -> HttpResponse:
 def token_revoke(request: PersonRequest, token_id: int) -> HttpResponse:
     token = get_object_or_404(ApiToken.objects.held_by(request.user), pk=token_id)
     tokens.revoke_token(token=token, by=request.user)
-    messages.success(request, "Revoked: it opens nothing any more.")
+    messages.success(request, _("Revoked: it opens nothing any more."))
     return redirect("tokens")
 
 

@@ -14,8 +14,8 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.safestring import SafeString
+from django.utils.translation import get_language, ngettext
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotate.answers import AnswerInvalid, FieldSpec, fields_for_item, fields_from_json, get_field_type, readings
@@ -42,6 +42,7 @@ from annotate.templatetags.content import kind_of
 from annotate.views import adjudication, judging, review
 from annotate.views.at_work import at_work
 from annotate.views.sheets import Sheet
+from annotate.wording import said
 
 SUMMARY_LENGTH = 60
 
@@ -157,7 +158,7 @@ def skip(request: HttpRequest, token: str) -> HttpResponse:
     assignment, _, desk = _held(request, token)
     form = SkipForm(request.POST)
     if not form.is_valid():
-        problem = " ".join(str(error) for errors in form.errors.values() for error in errors)
+        problem = " ".join(said(str(error)) for errors in form.errors.values() for error in errors)
         return _page(request, desk, assignment, problem=problem, status=422)
     try:
         if desk.may_take:
@@ -181,13 +182,15 @@ def draft(request: HttpRequest, token: str) -> HttpResponse:
     version = _version_seen(request, desk)
     form = _form(request, assignment, version)
     if not form.is_valid():
-        return JsonResponse({"error": "invalid", "fields": form.field_errors}, status=422)
+        fields = {name: said(error) for name, error in form.field_errors.items()}
+        return JsonResponse({"error": "invalid", "fields": fields}, status=422)
     version_sent = form.cleaned_data["draft_version"] or 0
     try:
         submitting.save_draft(assignment=assignment, draft=form.draft(), version=version_sent)
     except StaleDraft as refusal:
-        return JsonResponse({"error": "stale", "message": str(refusal)}, status=refusal.http_status)
-    return JsonResponse({"version": version_sent, "readings": readings(form.specs, form.answer)})
+        return JsonResponse({"error": "stale", "message": said(str(refusal))}, status=refusal.http_status)
+    read = {name: said(reading) for name, reading in readings(form.specs, form.answer).items()}
+    return JsonResponse({"version": version_sent, "readings": read})
 
 
 @require_POST
@@ -202,7 +205,8 @@ def hints(request: HttpRequest, token: str) -> HttpResponse:
     form = AnswerForm(request.POST, fields=fields)
     form.is_valid()  # what cannot be read has no hints; the draft says so
     typed = form.answer | form.typed
-    found = [dataclasses.asdict(hint) for hint in hinting.hints_for(assignment, fields, typed)]
+    told = hinting.hints_for(assignment, fields, typed)
+    found = [dataclasses.asdict(hint) | {"text": said(hint.text)} for hint in told]
     return JsonResponse({"hints": found})
 
 
@@ -411,8 +415,13 @@ def _address_of_any(name: str) -> str:
     return reverse(name, args=[ANY_TOKEN])
 
 
-@cache
 def _skip_options() -> SafeString:
+    return _skip_options_in(get_language())
+
+
+@cache
+def _skip_options_in(language: str) -> SafeString:
+    """Made once in each language that pages speak, which is the active one."""
     return render_to_string("annotate/partials/skip_options.html", {"reasons": Assignment.SkipReason.choices})
 
 
@@ -420,7 +429,7 @@ def _form_error(form: AnswerForm) -> str:
     if form.field_errors:
         return ""
     messages = list(form.non_field_errors()) + [error for name in form.fields for error in form.errors.get(name, [])]
-    return " ".join(str(message) for message in messages)
+    return " ".join(said(str(message)) for message in messages)
 
 
 def _guidelines(request: HttpRequest, desk: Desk, is_fragment: bool) -> str:
@@ -461,7 +470,7 @@ def _summary(specs: Sequence[FieldSpec], answer: Mapping[str, Any]) -> str:
         if value is not None:
             text = get_field_type(spec.type).in_words(value, spec)
             return text if len(text) <= SUMMARY_LENGTH else f"{text[: SUMMARY_LENGTH - 1]}…"
-    return "no answer"
+    return _("no answer")
 
 
 def _why_empty(left: NothingLeft, stage: Stage) -> dict[str, str]:
@@ -469,28 +478,39 @@ def _why_empty(left: NothingLeft, stage: Stage) -> dict[str, str]:
     if stage.kind in submitting.DECIDED and left.kind in _NOTHING_TO_DECIDE:
         title, text, following = _NOTHING_TO_DECIDE[left.kind](left.n_short, stage.kind == Stage.Kind.REVIEW)
         return {"kind": left.kind.value, "title": title, "text": text, "next": following}
-    items = "1 item" if left.n_held == 1 else f"{left.n_held:,} items"
     if left.kind == Left.ALL_TAKEN:
         minutes = max(1, round((left.seconds_to_return or 0) / 60))
-        soon = "within a minute" if minutes == 1 else f"within {minutes:,} minutes"
-        title = "All are taken at the moment"
-        text = f"Others are working on the last {items} that you could take."
-        following = f"The first may come back {soon}: whoever leaves an item lying gives it back."
+        title = _("All are taken at the moment")
+        text = ngettext(
+            "Others are working on the last %(n)s item that you could take.",
+            "Others are working on the last %(n)s items that you could take.",
+            left.n_held,
+        ) % {"n": f"{left.n_held:,}"}
+        following = ngettext(
+            "The first may come back within a minute: whoever leaves an item lying gives it back.",
+            "The first may come back within %(n)s minutes: whoever leaves an item lying gives it back.",
+            minutes,
+        ) % {"n": f"{minutes:,}"}
     elif left.kind == Left.NOBODY_ELIGIBLE:
-        short = "1 item still needs" if left.n_short == 1 else f"{left.n_short:,} items still need"
-        title = "You have done everything you can here"
-        met = "You have met them all." if left.n_met == left.n_short else "They are in other languages or your own."
-        text = f"{short} answers of other people. {met}"
-        following = "When items are added, you find them here."
+        short = ngettext(
+            "%(n)s item still needs answers of other people.",
+            "%(n)s items still need answers of other people.",
+            left.n_short,
+        ) % {"n": f"{left.n_short:,}"}
+        title = _("You have done everything you can here")
+        has_met_all = left.n_met == left.n_short
+        met = _("You have met them all.") if has_met_all else _("They are in other languages or your own.")
+        text = f"{short} {met}"
+        following = _("When items are added, you find them here.")
     elif left.kind == Left.PAUSED:
         is_closed = stage.state == Stage.State.CLOSED
-        title = "This stage is closed" if is_closed else "This stage hands out nothing at the moment"
-        text = "All your answers are stored."
-        following = "" if is_closed else "It goes on here when it is opened again."
+        title = _("This stage is closed") if is_closed else _("This stage hands out nothing at the moment")
+        text = _("All your answers are stored.")
+        following = "" if is_closed else _("It goes on here when it is opened again.")
     else:
-        title = "All done"
-        text = "Every item has the answers it needs."
-        following = "When items are added, you find them here."
+        title = _("All done")
+        text = _("Every item has the answers it needs.")
+        following = _("When items are added, you find them here.")
     return {"kind": left.kind.value, "title": title, "text": text, "next": following}
 
 

@@ -12,6 +12,7 @@ from itertools import combinations
 
 import numpy as np
 
+from annotate.wording import _
 from evaluation.reports.comparison import Comparison, Floats, RunSide, Side
 from evaluation.reports.figures import Figure, Row, interval_columns, run_row
 from evaluation.stats import (
@@ -46,7 +47,11 @@ def vote_difference_figures(comparison: Comparison, *, scorer: str, bootstrap: B
         n_repeats = run.labels.shape[1]
         note = ""
         if n_repeats != k_people:
-            note = f"described only: the vote of {k_people} people against {n_repeats} of the model"
+            note = _(
+                "described only: the vote of %(k_people)s people against %(n_repeats)s of the model",
+                k_people=k_people,
+                n_repeats=n_repeats,
+            )
         votes = _vote_scores(run, scorer)
         figure = _paired("vote_difference", run_row(run), scorer, votes, people, comparison, bootstrap)
         found.append(replace(figure, note="; ".join(part for part in (figure.note, note) if part)))

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from annotate.wording import _
 from evaluation.reports.comparison import Comparison, Floats, Ints, RunSide, Side
 from evaluation.stats import (
     COEFFICIENTS,
@@ -110,12 +111,12 @@ class Row:
     run: int | None = None
 
 
-PEOPLE_MEAN = Row("people_mean", "people", "People, mean person")
-PEOPLE_POOLED = Row("people_pooled", "people", "People, all answers pooled")
+PEOPLE_MEAN = Row("people_mean", "people", _("People, mean person"))
+PEOPLE_POOLED = Row("people_pooled", "people", _("People, all answers pooled"))
 PEOPLE_VOTE = Row("people_vote", "people", "People, vote")
-PEOPLE_VOTE_ESCALATED = Row("people_vote_escalated", "people", "People, after escalation: vote")
-BEST_PERSON = Row("people_best", "people", "The best person, chosen on other items")
-LEAVE_ONE_OUT = Row("people_leave_one_out", "people", "One person against the vote of the others")
+PEOPLE_VOTE_ESCALATED = Row("people_vote_escalated", "people", _("People, after escalation: vote"))
+BEST_PERSON = Row("people_best", "people", _("The best person, chosen on other items"))
+LEAVE_ONE_OUT = Row("people_leave_one_out", "people", _("One person against the vote of the others"))
 
 
 def run_row(run: RunSide) -> Row:
@@ -200,7 +201,7 @@ def macro_f1_figures(comparison: Comparison, *, bootstrap: Bootstrap) -> list[Fi
     assert comparison.gold_classes is not None
     n_classes = len(comparison.classes)
     n_several = int((comparison.has_gold & (comparison.gold_classes < 0)).sum())
-    note = f"{n_several} items with several gold labels left out" if n_several else ""
+    note = _("%(n_several)s items with several gold labels left out", n_several=n_several) if n_several else ""
     asked = comparison.people.asked_items[:, np.newaxis]
     winners = majority_votes(comparison.people.labels).winners[:, np.newaxis]
     columns = [(row, side.labels, side.offered) for side, row in _sides(comparison)]
@@ -348,7 +349,7 @@ def outcome_figures(comparison: Comparison) -> list[Figure]:
     found = []
     for side, row in _sides(comparison):
         total = sum(side.outcomes.values())
-        row = replace(row, row="people", label="People") if row is PEOPLE_MEAN else row
+        row = replace(row, row="people", label=_("People")) if row is PEOPLE_MEAN else row
         found += [_share("outcomes", row, outcome, n, total) for outcome, n in side.outcomes.items()]
     return found
 
@@ -386,7 +387,7 @@ def best_person_figures(comparison: Comparison, *, scorer: str, bootstrap: Boots
     scores = count_missing_as_wrong(people.scores[scorer], people.offered)
     best = best_person(scores, roots=comparison.roots, people=people.names, seed=bootstrap.seed, bootstrap=bootstrap)
     figure = from_estimate("best_person", BEST_PERSON, scorer, best.accuracy, denominator="all")
-    note = f"{len(best.chosen)} chosen in five folds" if best.accuracy.value is not None else ""
+    note = _("%(n_chosen)s chosen in five folds", n_chosen=len(best.chosen)) if best.accuracy.value is not None else ""
     return [replace(figure, is_exploratory=True, note=_joined(figure.note, note))]
 
 
@@ -459,7 +460,8 @@ def _mean_figures(row: Row, scorer: str, means: MeanPerson) -> list[Figure]:
             from_estimate("accuracy", row, scorer, means.all_items, denominator="all"),
             sd=_sd(by_all),
             note=_joined(
-                means.all_items.note, f"{n_missing} without an answer count as not right" if n_missing else ""
+                means.all_items.note,
+                _("%(n_missing)s without an answer count as not right", n_missing=n_missing) if n_missing else "",
             ),
         ),
         replace(from_estimate("accuracy", row, scorer, means.answered, denominator="answered"), sd=_sd(by_answered)),

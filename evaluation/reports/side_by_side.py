@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotate.resolution import Status, resolve
+from annotate.wording import _
 from evaluation.reports.frozen import votes_by_item
 
 
@@ -49,13 +50,13 @@ def _wrong(score: float | None) -> bool:
 
 # The whitelist: name -> (words, question). With several runs chosen, it must hold for each of them.
 FILTERS: dict[str, tuple[str, Callable[[Case], bool]]] = {
-    "model_wrong": ("people right, model wrong", lambda case: _right(case.vote) and _each(case, _wrong)),
-    "people_wrong": ("people wrong, model right", lambda case: _wrong(case.vote) and _each(case, _right)),
-    "both_wrong": ("both wrong", lambda case: _wrong(case.vote) and _each(case, _wrong)),
-    "disagree": ("people disagree", lambda case: case.status in (Status.PLURALITY, Status.TIE)),
-    "no_answer": ("model without an answer", lambda case: case.n_missing > 0),
+    "model_wrong": (_("people right, model wrong"), lambda case: _right(case.vote) and _each(case, _wrong)),
+    "people_wrong": (_("people wrong, model right"), lambda case: _wrong(case.vote) and _each(case, _right)),
+    "both_wrong": (_("both wrong"), lambda case: _wrong(case.vote) and _each(case, _wrong)),
+    "disagree": (_("people disagree"), lambda case: case.status in (Status.PLURALITY, Status.TIE)),
+    "no_answer": (_("model without an answer"), lambda case: case.n_missing > 0),
 }
-SORTS = {"order": "order of the set", "gap": "largest gap"}
+SORTS = {"order": _("order of the set"), "gap": _("largest gap")}
 
 
 def _each(case: Case, verdict: Callable[[float | None], bool]) -> bool:

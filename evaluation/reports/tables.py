@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from annotate.wording import _
 from evaluation.reports import words
 
 Figures = Sequence[Mapping[str, Any]]
@@ -52,8 +53,8 @@ def main_table(figures: Figures, *, scorers: Sequence[str], primary_scorer: str)
 def comparisons_table(figures: Figures) -> list[dict[str, Any]]:
     """[{label, what, figure, is_primary}] of every difference with a p-value: the family named before comes first."""
     what = {
-        "difference": "against the mean person",
-        "vote_difference": "its vote against the people’s vote",
+        "difference": _("against the mean person"),
+        "vote_difference": _("its vote against the people’s vote"),
         "run_difference": "",
     }
     rows = [
@@ -114,8 +115,8 @@ def agreement_table(figures: Figures) -> list[dict[str, Any]]:
 
 AGREEMENT_PARTS = {
     "agreement_label": "label",
-    "agreement_person": "person, against the others",
-    "agreement_pair": "pair of people",
+    "agreement_person": _("person, against the others"),
+    "agreement_pair": _("pair of people"),
     "agreement_stratum": "stratum",
 }
 
@@ -236,7 +237,9 @@ def _outcomes(figures: Figures) -> dict[str, Any]:
     for figure in _select(figures, section="outcomes"):
         found.setdefault(figure["row"], {})[figure["measure"]] = figure["count"]
     counts = {figure["measure"]: figure["count"] for figure in _select(figures, section="votes")}
-    found["votes"] = words.counted_words(counts, {"tie": "tied, counted as not right", "plurality": "by plurality"})
+    found["votes"] = words.counted_words(
+        counts, {"tie": _("tied, counted as not right"), "plurality": _("by plurality")}
+    )
     return found
 
 

@@ -85,10 +85,13 @@ MAX_FRUITLESS_SHIFTS = 5
 # A bell is heard within this by a worker that is free.
 BELL_SECONDS = timedelta(seconds=5)
 
-LOST_NOTE = f"The worker ended {MAX_CLAIMS_LOST} times while this item was in its hands."
-WORDING_CHANGED = (
-    "What is asked, or how answers are read, has changed since the run began (the form, the project's date, exemplars, "
-    "or the platform's own version). Its answers stay; make a new run for the rest."
+LOST_NOTE = _(
+    "The worker ended %(max_claims_lost)s times while this item was in its hands.", max_claims_lost=MAX_CLAIMS_LOST
+)
+WORDING_CHANGED = _(
+    "What is asked, or how answers are read, has changed since the run began (the form, the "
+    "project's date, exemplars, or the platform's own version). Its answers stay; make a new run "
+    "for the rest."
 )
 
 
@@ -363,7 +366,11 @@ class _Shift:
         for row in claimed:
             chat = chats[row.revision_id]
             if isinstance(chat, RenderFailure):
-                failures.append(_Result(row, {"state": STATE.ERROR, "note": shorten(f"No prompt: {chat.message}")}))
+                failures.append(
+                    _Result(
+                        row, {"state": STATE.ERROR, "note": shorten(_("No prompt: %(message)s", message=chat.message))}
+                    )
+                )
                 continue
             request = Request(
                 id=row.pk,
@@ -504,7 +511,11 @@ def settle(*, chunk: Chunk, tally: Tally) -> bool:
     # Said now, when the calls that were in flight have been counted, too.
     because = tally.stopped_because or (budgets.spent_words(run) if tally.is_spent else "")
     if not because and run.attempts >= MAX_FRUITLESS_SHIFTS:
-        because = f"{run.attempts} attempts in a row brought no completion at all. The last error: {run.error}"
+        because = _(
+            "%(attempts)s attempts in a row brought no completion at all. The last error: %(error)s",
+            attempts=run.attempts,
+            error=run.error,
+        )
     # The bell of the first claim may still be on its way, and the worker that has just become free hears it.
     is_due = _plan_next_bell(run, after=BELL_SECONDS)
     if because and run.state in LIVE:
@@ -523,12 +534,12 @@ def after_completion(field: FieldSpec, completion: Completion, language: str) ->
     """
     match completion.status:
         case CompletionStatus.REFUSED:
-            reason = completion.refusal or "The provider's filter stepped in."
+            reason = completion.refusal or _("The provider's filter stepped in.")
             return {"state": STATE.REFUSED, "note": shorten(reason)}
         case CompletionStatus.EMPTY:
-            return {"state": STATE.EMPTY, "note": "The completion is empty."}
+            return {"state": STATE.EMPTY, "note": _("The completion is empty.")}
         case CompletionStatus.CUT_OFF:
-            return {"state": STATE.CUT_OFF, "note": "The token limit ended the completion."}
+            return {"state": STATE.CUT_OFF, "note": _("The token limit ended the completion.")}
     parsed = parse_answer(field, completion.text, language)
     if parsed.status == ParseStatus.REFUSAL:
         return {"state": STATE.REFUSED, "note": shorten(parsed.note)}
@@ -540,14 +551,17 @@ def after_completion(field: FieldSpec, completion: Completion, language: str) ->
     try:
         value = get_field_type(field.type).validate(parsed.value, field)
     except AnswerInvalid as invalid:
-        return {"state": STATE.UNPARSED, "note": shorten(f"Read, but the form would not take it: {invalid}")}
+        return {
+            "state": STATE.UNPARSED,
+            "note": shorten(_("Read, but the form would not take it: %(invalid)s", invalid=invalid)),
+        }
     return {"state": STATE.ANSWERED, "answer": {field.name: value}, "note": shorten(parsed.note)}
 
 
 _UNPARSED = {
-    ParseStatus.AMBIGUOUS: "More than one answer",
-    ParseStatus.NONE: "No answer found",
-    ParseStatus.OK: "No answer found",
+    ParseStatus.AMBIGUOUS: _("More than one answer"),
+    ParseStatus.NONE: _("No answer found"),
+    ParseStatus.OK: _("No answer found"),
 }
 
 

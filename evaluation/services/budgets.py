@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from evaluation.clients.pace import Meter
 
 MILLION = Decimal(1_000_000)
-BLIND = (
-    "The server does not say how many tokens a completion took, so the budget cannot be watched. Remove the budget to "
-    "go on without one."
+BLIND = _(
+    "The server does not say how many tokens a completion took, so the budget cannot be watched. "
+    "Remove the budget to go on without one."
 )
 
 
@@ -66,12 +66,20 @@ def cost_of(run: Run) -> Cost:
     endpoint = run.endpoint
     money = money_of(endpoint, run.prompt_tokens, run.completion_tokens)
     if endpoint.provider == Endpoint.Provider.BASELINE:
-        return Cost(None, "", "a baseline costs nothing")
+        return Cost(None, "", _("a baseline costs nothing"))
     if money is None:
-        return Cost(None, "", "the endpoint has no prices")
+        return Cost(None, "", _("the endpoint has no prices"))
     if run.n_uncounted:
         n = run.n_counted + run.n_uncounted
-        return Cost(None, "", f"the endpoint counted the tokens of only {run.n_counted:,} of {n:,} completions")
+        return Cost(
+            None,
+            "",
+            _(
+                "the endpoint counted the tokens of only %(n_counted)s of %(n)s completions",
+                n_counted=f"{run.n_counted:,}",
+                n=f"{n:,}",
+            ),
+        )
     return Cost(money, endpoint.currency)
 
 
@@ -79,16 +87,21 @@ def spent_words(run: Run | Spent) -> str:
     """Why the run may not go on: its budget is spent, and by how much; empty if it is not."""
     tokens = run.prompt_tokens + run.completion_tokens
     if run.budget_tokens is not None and tokens >= run.budget_tokens:
-        return (
-            f"The budget of {run.budget_tokens:,} tokens is spent: {tokens:,} so far. Calls that were in flight when "
-            "it ran out are kept and counted. Raise it, then resume."
+        return _(
+            "The budget of %(budget_tokens)s tokens is spent: %(tokens)s so far. Calls that were in "
+            "flight when it ran out are kept and counted. Raise it, then resume.",
+            budget_tokens=f"{run.budget_tokens:,}",
+            tokens=f"{tokens:,}",
         )
     money = money_of(run.endpoint, run.prompt_tokens, run.completion_tokens)
     if run.budget_money is not None and money is not None and money >= run.budget_money:
         currency = run.endpoint.currency
-        return (
-            f"The budget of {plain(run.budget_money)} {currency} is spent: {plain(money)} {currency} so far. Calls "
-            "that were in flight when it ran out are kept and counted. Raise it, then resume."
+        return _(
+            "The budget of %(plain)s %(currency)s is spent: %(plain_2)s %(currency)s so far. Calls that "
+            "were in flight when it ran out are kept and counted. Raise it, then resume.",
+            plain=plain(run.budget_money),
+            currency=currency,
+            plain_2=plain(money),
         )
     return ""
 

@@ -159,7 +159,7 @@ def cross_check_agreement(*, stage: Stage) -> CrossCheckAgreement:
         figures=_coefficients(compared, compared.pairs, whole=True),
         matrix=confusion_matrix(first, second, n_labels).tolist(),
         by_label=by_label,
-        by_group=[_part(compared, "written by", name, pairs) for name, pairs in groups if pairs],
+        by_group=[_part(compared, _("written by"), name, pairs) for name, pairs in groups if pairs],
         by_stratum=_by_stratum(compared),
     )
 
@@ -187,7 +187,7 @@ def _by_stratum(compared: Pairs) -> dict[str, list[Part]]:
             for value in sorted(counted)
         ]
         rest = [pair for pair in compared.pairs if name not in {key for key, _ in pair.strata}]
-        parts[name] = values + ([_part(compared, name, "none given", rest)] if rest else [])
+        parts[name] = values + ([_part(compared, name, _("none given"), rest)] if rest else [])
     return parts
 
 

@@ -18,10 +18,10 @@ MAX_TIMEOUT_SECONDS = 300
 MAX_IN_FLIGHT = 200
 # name -> what it does. A test compares the names with the baselines there are.
 BASELINES = {
-    "majority_label": "the most frequent label, whatever is asked",
-    "seeded_random": "a label, or a value of the item's tables, by chance and seed",
-    "lexical_overlap": "the candidate that shares most words with the question",
-    "chatty_random": "chance with a chat model's manners: for demonstrations",
+    "majority_label": _("the most frequent label, whatever is asked"),
+    "seeded_random": _("a label, or a value of the item's tables, by chance and seed"),
+    "lexical_overlap": _("the candidate that shares most words with the question"),
+    "chatty_random": _("chance with a chat model's manners: for demonstrations"),
 }
 # What tells one model from another: runs point here, so it never changes under them.
 IDENTITY = ("provider", "model")

@@ -196,7 +196,7 @@ def cancel_run(*, run: Run, by: Person) -> Run:
         raise WorkNotPossible(_("This run is not under way, so there is nothing to cancel."))
     # Claims stay: what a model is answering at this moment is paid for, and kept if it arrives (see answering).
     n = run.predictions.unanswered().update(
-        state=Prediction.State.CANCELLED, note="The run was cancelled.", due_at=None, finished_at=Now()
+        state=Prediction.State.CANCELLED, note=_("The run was cancelled."), due_at=None, finished_at=Now()
     )
     run.finished_at = timezone.now()
     run.n_done = run.n_total or 0

@@ -184,7 +184,7 @@ def _told(revision: ItemRevision, chat: Any, outcome: Any, asking: Any, run: Run
         "error": "",
     }
     if isinstance(chat, RenderFailure):
-        return told | {"error": f"No prompt: {chat.message}"}
+        return told | {"error": _("No prompt: %(message)s", message=chat.message)}
     told["messages"] = answering.as_json(chat)
     if isinstance(outcome, Completion):
         is_baseline = run.endpoint.provider == Endpoint.Provider.BASELINE
@@ -204,7 +204,7 @@ def _told(revision: ItemRevision, chat: Any, outcome: Any, asking: Any, run: Run
             }
         )
     if isinstance(outcome, NotAsked) or outcome is None:
-        return told | {"error": "Not asked: another call had shown that the endpoint cannot be asked now."}
+        return told | {"error": _("Not asked: another call had shown that the endpoint cannot be asked now.")}
     return told | {"error": outcome.message, "latency_ms": outcome.latency_ms}
 
 

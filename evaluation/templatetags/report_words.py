@@ -8,6 +8,7 @@ from typing import Any
 
 from django import template
 
+from annotate.wording import _
 from evaluation.reports.words import LEFT_OUT, NO_ANSWER, NOT_JUDGED, measure_words, undefined_words
 
 register = template.Library()
@@ -41,7 +42,7 @@ def no_answer_words(row: Mapping[str, Any]) -> str:
 @register.filter
 def left_out_words(row: Mapping[str, Any]) -> str:
     """Why an outcome is in no figure."""
-    return _said(LEFT_OUT | NO_ANSWER | {"not_asked": "not asked"}, row["standing"])
+    return _said(LEFT_OUT | NO_ANSWER | {"not_asked": _("not asked")}, row["standing"])
 
 
 @register.filter

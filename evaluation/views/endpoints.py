@@ -14,6 +14,7 @@ from annotate.exceptions import WorkNotPossible
 from annotate.models import Project
 from annotate.views.doors import PersonRequest, project_run_by, signed_in
 from annotate.views.navigation import project_page
+from annotate.wording import _
 from evaluation.models import Endpoint
 from evaluation.run_forms import EndpointForm
 from evaluation.services import endpoints as service
@@ -47,7 +48,7 @@ def endpoint_new(request: PersonRequest, slug: str) -> HttpResponse:
         except WorkNotPossible as refusal:
             _tell(form, refusal)
         else:
-            messages.success(request, f"{endpoint.name} can be chosen for runs now.")
+            messages.success(request, _("%(name)s can be chosen for runs now.", name=endpoint.name))
             return redirect("endpoints", slug)
     return _form_page(request, project, form)
 
@@ -65,7 +66,9 @@ def endpoint(request: PersonRequest, slug: str, endpoint_id: int) -> HttpRespons
         except WorkNotPossible as refusal:
             _tell(form, refusal)
         else:
-            messages.success(request, f"{row.name} was changed. Runs under way use it from their next requests on.")
+            messages.success(
+                request, _("%(name)s was changed. Runs under way use it from their next requests on.", name=row.name)
+            )
             return redirect("endpoints", slug)
     return _form_page(request, project, form, endpoint=row, is_fixed=service.has_begun_runs(row))
 

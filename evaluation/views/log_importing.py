@@ -16,6 +16,7 @@ from annotate.uploads import was_too_large
 from annotate.views.doors import PersonRequest, project_run_by, signed_in
 from annotate.views.long_work import by_place, progress_of, refused_as_too_large
 from annotate.views.navigation import project_page
+from annotate.wording import _
 from evaluation.log_forms import LogDraftForm, LogUploadForm
 from evaluation.models import LogImport, Prediction
 from evaluation.services import log_importing
@@ -91,7 +92,7 @@ def progress(request: PersonRequest, slug: str, job_id: int) -> HttpResponse:
 @signed_in
 def step(request: PersonRequest, slug: str, job_id: int) -> HttpResponse:
     """Cancel what runs or waits, open what failed again, discard a draft."""
-    _, row = _job_run_by(request, slug, job_id)
+    __, row = _job_run_by(request, slug, job_id)
     asked = request.POST.get("step", "")
     try:
         if asked == "cancel":
@@ -100,7 +101,7 @@ def step(request: PersonRequest, slug: str, job_id: int) -> HttpResponse:
             log_importing.reopen_log_import(job=row, by=request.user)
         elif asked == "discard":
             log_importing.discard_log_import(job=row)
-            messages.success(request, "The draft and its file are gone.")
+            messages.success(request, _("The draft and its file are gone."))
             return redirect("run-import", slug)
     except GoldpanelError as problem:
         messages.error(request, str(problem))

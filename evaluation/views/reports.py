@@ -15,6 +15,7 @@ from annotate.models import ItemSet, Person, Project, StoredFile
 from annotate.services.heartbeats import last_heard
 from annotate.views.doors import PersonRequest, project_read_by, project_run_by, signed_in
 from annotate.views.navigation import project_page
+from annotate.wording import _
 from evaluation.models import Report, Run
 from evaluation.report_forms import ReportForm
 from evaluation.reports import tables, words
@@ -167,11 +168,11 @@ def _results(row: Report) -> dict[str, Any]:
 
 # What each file holds, in the order in which they are offered.
 _CONTENTS = (
-    ("answers", "Answers", "one row per answer, of people and models alike"),
-    ("figures", "Figures", "one row per figure, with interval and circumstances"),
-    ("votes", "Votes", "one row per item: how its vote ended"),
-    ("matrix", "Label matrix", "items × people, behind every agreement coefficient"),
-    ("scores", "Score matrix", "items × people and runs, behind every accuracy and difference"),
+    ("answers", _("Answers"), _("one row per answer, of people and models alike")),
+    ("figures", _("Figures"), _("one row per figure, with interval and circumstances")),
+    ("votes", _("Votes"), _("one row per item: how its vote ended")),
+    ("matrix", _("Label matrix"), _("items × people, behind every agreement coefficient")),
+    ("scores", _("Score matrix"), _("items × people and runs, behind every accuracy and difference")),
 )
 
 

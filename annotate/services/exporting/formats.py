@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import IO, Any
 
 from annotate.csv_text import cell, csv_chunks
+from annotate.wording import _
 
 Row = Sequence[object]
 Tick = Callable[[int], None]
@@ -180,24 +181,24 @@ FORMATS: dict[str, Format] = {
     for one in (
         Format(
             "exact",
-            "CSV, exact",
-            "every value as it is, for programs: pandas, R",
+            _("CSV, exact"),
+            _("every value as it is, for programs: pandas, R"),
             ".csv",
             "text/csv; charset=utf-8",
             write_csv,
         ),
         Format(
             "jsonl",
-            "JSON Lines",
-            "one object a row, with lists and numbers as they are",
+            _("JSON Lines"),
+            _("one object a row, with lists and numbers as they are"),
             ".jsonl",
             "application/jsonl",
             write_jsonl,
         ),
         Format(
             "spreadsheet",
-            "CSV for a spreadsheet",
-            "what a spreadsheet would run or round is marked with an apostrophe",
+            _("CSV for a spreadsheet"),
+            _("what a spreadsheet would run or round is marked with an apostrophe"),
             ".spreadsheet.csv",
             "text/csv; charset=utf-8",
             write_spreadsheet_csv,
@@ -205,7 +206,7 @@ FORMATS: dict[str, Format] = {
         Format(
             "xlsx",
             "XLSX",
-            "for Excel and LibreOffice; cells hold 32,767 characters, and what is cut is listed",
+            _("for Excel and LibreOffice; cells hold 32,767 characters, and what is cut is listed"),
             ".xlsx",
             "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
             write_xlsx,

@@ -30,9 +30,9 @@ logger = logging.getLogger(__name__)
 
 STATE = BackgroundWork.State
 SECONDS_BETWEEN_BEATS = 1.0
-TOO_LONG = (
-    "It took longer than a worker may spend on one task, and nothing of it was kept. XLSX is several times slower than "
-    "CSV and JSON Lines: take one of those."
+TOO_LONG = _(
+    "It took longer than a worker may spend on one task, and nothing of it was kept. XLSX is "
+    "several times slower than CSV and JSON Lines: take one of those."
 )
 # What the system says when nothing more goes onto the disk: it is full, a quota is, or a limit of the process is.
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -156,11 +156,14 @@ def _fail(export: Export, error: str) -> None:
 
 def _in_words(fault: OSError) -> str:
     if fault.errno in FULL:
-        return (
-            "The disk is full: the file did not fit, and nothing of it was kept. Make room where the platform keeps "
-            "its data, then try again."
+        return _(
+            "The disk is full: the file did not fit, and nothing of it was kept. Make room where the "
+            "platform keeps its data, then try again."
         )
-    return f"The file could not be written ({fault.strerror or type(fault).__name__}). Nothing of it was kept."
+    return _(
+        "The file could not be written (%(value)s). Nothing of it was kept.",
+        value=fault.strerror or type(fault).__name__,
+    )
 
 
 def _found(kind: str, format: str) -> tuple[Kind, Format]:

@@ -10,6 +10,7 @@ from annotate.models import Project
 from annotate.services.exporting import rows
 from annotate.services.exporting.answers import answer_rows, n_answer_rows
 from annotate.services.exporting.formats import FORMATS, Format, Row, Tick
+from annotate.wording import _
 
 Rows = Callable[..., Iterator[Row]]
 
@@ -60,41 +61,43 @@ def kinds_for(*, may_run: bool) -> Iterable[Kind]:
 register(
     Kind(
         "answers",
-        "Answers",
-        "One row per revision of an answer, by pseudonym, and per item skipped, expired or withdrawn: what was given, "
-        "when, in how many seconds, and how it counts.",
+        _("Answers"),
+        _(
+            "One row per revision of an answer, by pseudonym, and per item skipped, expired or "
+            "withdrawn: what was given, when, in how many seconds, and how it counts."
+        ),
         True,
         n_answer_rows,
         answer_rows,
     ),
     Kind(
         "items",
-        "Items",
-        "One row per revision of an item: content, strata, every gold label.",
+        _("Items"),
+        _("One row per revision of an item: content, strata, every gold label."),
         False,
         rows.n_item_rows,
         rows.item_rows,
     ),
     Kind(
         "resolutions",
-        "Votes",
-        "One row per item and field: how the vote ended, and by how much.",
+        _("Votes"),
+        _("One row per item and field: how the vote ended, and by how much."),
         False,
         rows.n_resolution_rows,
         rows.resolution_rows,
     ),
     Kind(
         "exclusions",
-        "Exclusions",
-        "One row per decision to leave answers out, lifted ones included.",
+        _("Exclusions"),
+        _("One row per decision to leave answers out, lifted ones included."),
         True,
         rows.n_exclusion_rows,
         rows.exclusion_rows,
     ),
     Kind(
         "history",
-        "History",
-        "One row per event: who did what to which row, and when. By pseudonym; nobody can change it.",
+        _("History"),
+        _("One row per event: who did what to which row, and when. By pseudonym; nobody can change it."),
         True,
         rows.n_history_rows,
         rows.history_rows,

@@ -32,9 +32,9 @@ STAGE_KINDS = (Stage.Kind.LABEL, Stage.Kind.ANSWER)
 
 
 _PASSED_OVER = {
-    "n_empty": "Records that name a person and hold no answer, so that nothing was stored for them",
-    "n_predictions": "Predictions of models, which are no answers of people and were passed over",
-    "n_drafts": "Unfinished drafts, which were passed over",
+    "n_empty": _("Records that name a person and hold no answer, so that nothing was stored for them"),
+    "n_predictions": _("Predictions of models, which are no answers of people and were passed over"),
+    "n_drafts": _("Unfinished drafts, which were passed over"),
 }
 
 
@@ -163,7 +163,7 @@ class AnswerReader:
         spec = next((spec for spec in self._form or () if spec.name == name), None)
         given = values.get(name)
         if given is None:
-            problem = f"the field “{shortened(name)}” needs an answer, and there is none."
+            problem = _("the field “%(shortened)s” needs an answer, and there is none.", shortened=shortened(name))
         elif spec is not None and spec.options:
             listed = ", ".join(option.value for option in spec.options)
             problem = (

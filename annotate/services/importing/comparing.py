@@ -10,6 +10,7 @@ from django.db import connection
 from annotate.models import Project, Stage
 from annotate.services.importing.problems import MAX_SHOWN, Problems
 from annotate.sources.errors import SourceError, shortened
+from annotate.wording import _
 
 # Duplicates and conflicts that a report shows with their lines; it always has the number of all.
 FIRST = 20
@@ -21,20 +22,26 @@ def find_problems(project: Project, *, id_column: str | None, new_revisions: boo
     """Ids that stand for two different things: in the file, or in the file and in the project."""
     problems = Problems()
     for row in _rows(_IDS_WITH_TWO_CONTENTS, [MAX_SHOWN], problems):
-        problem = (
-            f"the id “{shortened(row['external_id'])}” stands in line {row['other_line']:,} too, with different "
-            "content; correct one of them, or choose another id column."
+        problem = _(
+            "the id “%(shortened)s” stands in line %(other_line)s too, with different content; correct "
+            "one of them, or choose another id column.",
+            shortened=shortened(row["external_id"]),
+            other_line=f"{row['other_line']:,}",
         )
         problems.add(_at(row, problem, id_column))
     if not new_revisions:
         for row in _rows(_KNOWN_IDS_WITH_NEW_CONTENT, [project.pk, MAX_SHOWN], problems):
-            problem = (
-                f"the project has an item “{shortened(row['external_id'])}” with different content; correct the id, "
-                "or choose to make new revisions."
+            problem = _(
+                "the project has an item “%(shortened)s” with different content; correct the id, or choose "
+                "to make new revisions.",
+                shortened=shortened(row["external_id"]),
             )
             problems.add(_at(row, problem, id_column))
     for row in _rows(_IDS_OF_GROUPS, [project.pk, MAX_SHOWN], problems):
-        problem = f"“{shortened(row['external_id'])}” is the name of a group of items; give this item another id."
+        problem = _(
+            "“%(shortened)s” is the name of a group of items; give this item another id.",
+            shortened=shortened(row["external_id"]),
+        )
         problems.add(_at(row, problem, id_column))
     return problems
 
@@ -44,17 +51,20 @@ def find_problems_of_answers(*, repeats: str, has_content: bool, id_column: str 
     problems = Problems()
     if not has_content:
         for row in _rows(_ANSWERS_TO_NOTHING, [MAX_SHOWN], problems):
-            problem = (
-                f"the project has no item “{shortened(row['external_id'])}”; import the items first, or choose a "
-                "column that is shown to people."
+            problem = _(
+                "the project has no item “%(shortened)s”; import the items first, or choose a column that is "
+                "shown to people.",
+                shortened=shortened(row["external_id"]),
             )
             problems.add(_at(row, problem, id_column))
     if repeats == "times":
         for row in _rows(_ANSWERED_TWICE, [MAX_SHOWN], problems):
-            problem = (
-                f"{shortened(row['annotator'])} answers “{shortened(row['external_id'])}” in line "
-                f"{row['other_line']:,} too, and no times say which answer is the newer one; choose what repeated "
-                "answers are, or remove one."
+            problem = _(
+                "%(shortened)s answers “%(shortened_2)s” in line %(other_line)s too, and no times say which "
+                "answer is the newer one; choose what repeated answers are, or remove one.",
+                shortened=shortened(row["annotator"]),
+                shortened_2=shortened(row["external_id"]),
+                other_line=f"{row['other_line']:,}",
             )
             problems.add(_at(row, problem, id_column))
     return problems
@@ -64,9 +74,9 @@ def find_answers_to_other_content(stage: Stage, *, id_column: str | None) -> Pro
     """Items whose place in the stage shows an earlier revision: what was answered here is not what was asked there."""
     problems = Problems()
     for row in _rows(_ANSWERS_TO_FORMER_REVISIONS, [stage.pk, stage.project_id, MAX_SHOWN], problems):
-        problem = (
-            f"“{shortened(row['external_id'])}” stands in the stage in a former revision; import these answers into "
-            "another stage."
+        problem = _(
+            "“%(shortened)s” stands in the stage in a former revision; import these answers into another stage.",
+            shortened=shortened(row["external_id"]),
         )
         problems.add(_at(row, problem, id_column))
     return problems

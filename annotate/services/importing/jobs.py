@@ -425,18 +425,28 @@ def _facts(job: ImportJob) -> dict[str, Any]:
 def _warnings(job: ImportJob, reader: DraftReader, written: storing.Written, n_other_details: int) -> list[str]:
     warnings = list(options_of(job).source.notes)
     if missing := missing_keys(reader.mapping, job.stage):
-        warnings.append(f"The stage also shows {', '.join(missing)}, and the file has no column for it.")
+        warnings.append(
+            _("The stage also shows %(missing)s, and the file has no column for it.", missing=", ".join(missing))
+        )
     if n_other_details:
         warnings.append(
-            f"{n_other_details:,} known items have another language, stratum, group or further column in this file. "
-            "What is stored was kept; import again with new revisions to take over the file's."
+            _(
+                "%(n_other_details)s known items have another language, stratum, group or further column in "
+                "this file. What is stored was kept; import again with new revisions to take over the file's.",
+                n_other_details=f"{n_other_details:,}",
+            )
         )
     if reader.mapping.gold and written.without_gold:
-        warnings.append(f"{written.without_gold:,} items have no gold label in this file.")
+        warnings.append(
+            _("%(without_gold)s items have no gold label in this file.", without_gold=f"{written.without_gold:,}")
+        )
     if written.stayed:
         warnings.append(
-            f"{written.stayed:,} items of stages stay in their former revision, because people have answered them or "
-            "hold them now."
+            _(
+                "%(stayed)s items of stages stay in their former revision, because people have answered them "
+                "or hold them now.",
+                stayed=f"{written.stayed:,}",
+            )
         )
     return warnings
 

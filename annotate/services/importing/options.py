@@ -8,12 +8,13 @@ from typing import Any
 from annotate.models import ImportJob
 from annotate.sources.detect import Detected
 from annotate.sources.mapping import Mapping
+from annotate.wording import _
 
 # What several answers of one person to one item are.
 REPEATS = {
-    "times": "versions of it, the latest in time counts; refused without times",
-    "order": "versions of it, the last in the file counts",
-    "separate": "answers of further people, called NAME (2)",
+    "times": _("versions of it, the latest in time counts; refused without times"),
+    "order": _("versions of it, the last in the file counts"),
+    "separate": _("answers of further people, called NAME (2)"),
 }
 
 

@@ -21,6 +21,7 @@ from annotate.sources.errors import SourceError
 from annotate.sources.json_window import JsonWindow
 from annotate.sources.reading import read_records
 from annotate.sources.records import Limits, Record
+from annotate.wording import _
 from evaluation.clients.logs.records import LogRecord, LogSource, Notes, Place, error_of, messages_of, spoken, text_of
 
 STATES = "request_states"
@@ -38,7 +39,7 @@ def read(file: BinaryFile, source: LogSource, limits: Limits, notes: Notes) -> I
         return
     is_empty = True
     states = _Requests(notes)
-    for key, _ in window.members():
+    for key, __ in window.members():
         if key == STATES and window.peek() == "[":
             for record in window.records():
                 is_empty = False

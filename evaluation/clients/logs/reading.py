@@ -77,7 +77,7 @@ def _keys(window: JsonWindow) -> set[str]:
     found: set[str] = set()
     if window.peek() != "{":
         return found
-    for key, _ in window.members():
+    for key, __ in window.members():
         found.add(key)
         if len(found) == _MAX_KEYS or _written_by(found, _OF_FILES + _OF_RECORDS):
             break

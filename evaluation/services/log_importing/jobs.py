@@ -42,7 +42,7 @@ KB = 1_000
 SECONDS_BETWEEN_BEATS = 1.0
 # Of a run, in place of a prompt strategy: how its model was asked is known to whoever made the log.
 STRATEGY = "imported"
-NO_MODEL = "The log does not name its model, and everything is reported by model: say which one answered."
+NO_MODEL = _("The log does not name its model, and everything is reported by model: say which one answered.")
 
 
 class AlreadyImported(ImportRefused):

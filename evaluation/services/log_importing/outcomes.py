@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from annotate.answers import AnswerInvalid, FieldSpec, get_field_type
+from annotate.wording import _
 from evaluation.clients.base import Completion
 from evaluation.clients.logs import LogRecord
 from evaluation.models import Prediction
@@ -15,7 +16,7 @@ from evaluation.services.answering import after_completion
 from evaluation.storable import shorten
 
 STATE = Prediction.State
-NOTHING_READ = "The log says that no answer could be read from the completion."
+NOTHING_READ = _("The log says that no answer could be read from the completion.")
 
 
 def outcome_of(record: LogRecord, field: FieldSpec, language: str) -> dict[str, Any]:
@@ -46,8 +47,8 @@ def _answer_of(text: str, field: FieldSpec, language: str) -> dict[str, Any]:
         if field.type == "choice":
             # Not one of the values: a caption, or a word for one of them.
             return after_completion(field, Completion(text=text), language)
-        return {"state": STATE.UNPARSED, "note": f"The form would not take it: {invalid}"}
-    return {"state": STATE.ANSWERED, "answer": {field.name: value}, "note": "as the log has it"}
+        return {"state": STATE.UNPARSED, "note": _("The form would not take it: %(invalid)s", invalid=invalid)}
+    return {"state": STATE.ANSWERED, "answer": {field.name: value}, "note": _("as the log has it")}
 
 
 def _outcome(state: str, answer: dict[str, Any] | None, note: str) -> dict[str, Any]:

@@ -24,7 +24,7 @@ FIRST = 20
 # A log with more is one whose filters or repeats are no such things.
 MAX_RUNS = 100
 MAX_NAME = 120
-OTHER_TEXT = "the log has another text than the item"
+OTHER_TEXT = _("the log has another text than the item")
 # What lm-evaluation-harness calls the filter that takes a completion as it is.
 NO_FILTER = ("", "none")
 
