@@ -62,7 +62,7 @@ def _prediction(record: Record) -> LogRecord:
             "said; its stats only hold scores.",
             "predicted_text",
         )
-    about = {
+    about: dict[str, Any] = {
         "number": record.number,
         "line": record.line,
         "external_id": place.text(values.get("instance_id"), "instance_id").strip() or None,
