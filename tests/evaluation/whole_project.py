@@ -19,6 +19,8 @@ from annotate.models import (
 )
 from annotate.services import resolving, sampling
 from annotate.services.excluding import exclude_annotation, exclude_person, lift_exclusion
+from annotate.stage_kinds import first_fields
+from evaluation.services import judging
 from tests.evaluation.studies import Study, make_study
 from tests.factories import (
     SHORT_ANSWER,
@@ -83,6 +85,7 @@ def make_whole_project() -> Study:
         project=project, revision=item.revisions.get(number=2), content=[["answer", "2"]], content_hash="0" * 64
     )
     _runs(study)
+    _judges(study)
     with transaction.atomic():
         events.record(verb="test.happened", subject=project, project_id=project.pk, text=ODD, number=1.5, none=None)
     # It scores all answers.
@@ -120,6 +123,14 @@ def _decided(project: Project, study: Study) -> None:
     GoldRefusal.objects.create(
         item=study.items[3], field="label", answer="no", answer_hash="0" * 64, reason=ODD, refused_by=study.admin
     )
+
+
+def _judges(study: Study) -> None:
+    """A draw of answers that people judge, equal ones and unreadable ones among them, and one judgement."""
+    stage = make_stage(study.project, kind="judge", position=2, form=first_fields("judge", "verdict"), title="Judges")
+    draw = judging.Draw(runs=tuple(study.runs), n=6, seed=3)
+    judging.draw_judge_sample(stage=stage, by=study.admin, draw=draw)
+    make_annotation(stage.stage_items.order_by("rank")[0], study.people[1], {"judgement": "right", "why": ODD})
 
 
 def _runs(study: Study) -> None:
