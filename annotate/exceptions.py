@@ -36,13 +36,20 @@ class ProposalChanged(GoldpanelError):
 
 
 class VotesChanged(GoldpanelError):
-    """Somebody answered, or changed an answer, while these answers were being decided about."""
+    """Somebody answered, or changed an answer, while these answers were being decided about.
+
+    votes_hash: stands for the answers that there are now.
+    """
 
     http_status = 409
     message = _(
         "The answers to this item have changed since you opened it. Nothing was stored: look at them "
         "again, and decide. What you typed is kept below."
     )
+
+    def __init__(self, votes_hash: str = "") -> None:
+        super().__init__()
+        self.votes_hash = votes_hash
 
 
 class OtherPersonSignedIn(GoldpanelError):

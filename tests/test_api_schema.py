@@ -122,6 +122,7 @@ def test_whatever_is_sent_nothing_breaks_and_the_document_is_true():
         "report_id": here.report.pk,
         "export_id": here.export.pk,
         "feed_id": here.feed.pk,
+        "resolution_id": here.resolution.pk,
         "name": "report.json",
     }
     known = {
@@ -148,6 +149,7 @@ def test_whatever_is_sent_nothing_breaks_and_the_document_is_true():
         program = annotator if path.startswith(("/api/v1/work/", "/api/v1/assignments/")) else admin
         uploads = "multipart/form-data" in operation.get("requestBody", {}).get("content", {})
         run_id = here.run.pk if method == "get" else draft.pk
+        held = here.judged if path.endswith(("/votes/", "/decide/")) else here.assignment
 
         @settings(
             max_examples=REQUESTS,
@@ -156,7 +158,7 @@ def test_whatever_is_sent_nothing_breaks_and_the_document_is_true():
             database=None,
             suppress_health_check=list(HealthCheck),
         )
-        @given(requests_of(path, operation, values, places | {"run_id": run_id}))
+        @given(requests_of(path, operation, values, places | {"run_id": run_id, "token": held.token}))
         def send(sent: Sent) -> None:
             with transaction.atomic():
                 if uploads:

@@ -19,7 +19,7 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.utils import timezone
 
-from annotate.models import Exclusion, Export, Feed, Person, Restoration, StoredFile
+from annotate.models import Exclusion, Export, Feed, Person, Resolution, Restoration, StoredFile
 from annotate.services import people, tokens
 from annotate.services.importing import draft_import
 from annotate.stage_kinds import first_fields
@@ -205,6 +205,12 @@ API_DOORS: dict[str, ApiDoor] = {
     "api-assignment-submit": ApiDoor({"post": ("work", OWNER)}, HELD),
     "api-assignment-draft": ApiDoor({"post": ("work", OWNER)}, HELD),
     "api-assignment-skip": ApiDoor({"post": ("work", OWNER)}, HELD),
+    "api-assignment-votes": ApiDoor({"get": ("work", OWNER)}, {"token": "judged.token"}),
+    "api-assignment-decide": ApiDoor({"post": ("work", OWNER)}, {"token": "judged.token"}),
+    "api-decisions": ApiDoor({"get": ("read", READERS)}, SLUG),
+    "api-gold": ApiDoor({"get": ("read", READERS)}, SLUG),
+    "api-gold-proposals": ApiDoor({"get": ("read", READERS)}, SLUG),
+    "api-gold-proposal": ApiDoor({"post": ("run", ADMINS)}, SLUG | {"resolution_id": "resolution.pk"}),
     "api-projects": ApiDoor({"get": ("read", EVERYBODY), "post": ("run", STAFF)}, refused_with=403),
     "api-project": ApiDoor({"get": ("read", READERS), "patch": ("run", ADMINS)}, SLUG),
     "api-items": ApiDoor({"get": ("read", READERS)}, SLUG),
@@ -295,6 +301,7 @@ def make_world() -> SimpleNamespace:
         project, kind="author", form=[{"name": "pairs", "type": "qa_pairs", "caption": "Write questions"}]
     )
     authored = make_assignment(make_stage_item(author, items[0]), annotator)
+    judges = make_stage(project, kind="adjudicate")
     api_token, _ = tokens.make_token(person=annotator, name="a script", scopes=["work"], days=1)
     return SimpleNamespace(
         project=project,
@@ -309,6 +316,10 @@ def make_world() -> SimpleNamespace:
         judges=judges,
         assignment=assignment,
         authored=authored,
+        judged=make_assignment(make_stage_item(judges, items[2], source=stage_items[1]), annotator),
+        resolution=Resolution.objects.create(
+            stage_item=stage_items[1], field="label", status="majority", answer="yes", answer_key="yes", key_version=1
+        ),
         feed=Feed.objects.create(source=stage, target=author),
         submitted=annotation.assignment,
         exclusion=Exclusion.objects.create(project=project, annotation=annotation, reason="late", decided_by=admin),

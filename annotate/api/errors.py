@@ -58,6 +58,8 @@ def _of_ours(refusal: Any) -> dict[str, Any]:
         body["fields"] = refusal.errors
     if problems := getattr(refusal, "problems", None):
         body["problems"] = problems
+    if votes_hash := getattr(refusal, "votes_hash", ""):
+        body["votes_hash"] = votes_hash
     return body
 
 

@@ -54,6 +54,7 @@ def add_errors(result: dict[str, Any], generator: Any, request: Any, public: boo
                 "items": {"type": "object", "additionalProperties": {}},
                 "description": "What was wrong in a file, by line and column.",
             },
+            "votes_hash": text | {"description": "Of the votes as they are now, where a decision was made on others."},
         },
         "required": ["error", "message"],
     }

@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from annotate.api import exports, imports, items, projects, schema, stages, work
+from annotate.api import exports, gold, imports, items, judging, projects, schema, stages, work
 
 urlpatterns: list[URLPattern] = [
     path("schema/", schema.schema, name="api-schema"),
@@ -14,11 +14,21 @@ urlpatterns: list[URLPattern] = [
     path("assignments/<slug:token>/submit/", work.AssignmentSubmit.as_view(), name="api-assignment-submit"),
     path("assignments/<slug:token>/draft/", work.AssignmentDraft.as_view(), name="api-assignment-draft"),
     path("assignments/<slug:token>/skip/", work.AssignmentSkip.as_view(), name="api-assignment-skip"),
+    path("assignments/<slug:token>/votes/", judging.AssignmentVotes.as_view(), name="api-assignment-votes"),
+    path("assignments/<slug:token>/decide/", judging.AssignmentDecide.as_view(), name="api-assignment-decide"),
     # A project
     path("projects/", projects.Projects.as_view(), name="api-projects"),
     path("projects/<slug:slug>/", projects.ProjectInFull.as_view(), name="api-project"),
     path("projects/<slug:slug>/items/", items.Items.as_view(), name="api-items"),
     path("projects/<slug:slug>/item-sets/", items.ItemSets.as_view(), name="api-item-sets"),
+    path("projects/<slug:slug>/decisions/", judging.Decisions.as_view(), name="api-decisions"),
+    path("projects/<slug:slug>/gold/", gold.GoldVersions.as_view(), name="api-gold"),
+    path("projects/<slug:slug>/gold-proposals/", gold.GoldProposals.as_view(), name="api-gold-proposals"),
+    path(
+        "projects/<slug:slug>/gold-proposals/<int:resolution_id>/",
+        gold.GoldProposalInFull.as_view(),
+        name="api-gold-proposal",
+    ),
     path("projects/<slug:slug>/imports/", imports.Imports.as_view(), name="api-imports"),
     path("projects/<slug:slug>/imports/<int:job_id>/", imports.ImportInFull.as_view(), name="api-import"),
     path("projects/<slug:slug>/imports/<int:job_id>/start/", imports.ImportStart.as_view(), name="api-import-start"),

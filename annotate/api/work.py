@@ -77,12 +77,12 @@ class AssignmentSubmit(ApiView):
     @extend_schema(request=for_workers.SubmitInput, responses=for_workers.Submitted)
     def post(self, request: Request, token: str) -> Response:
         """Store my answer. The same request again returns what was stored; nothing is stored twice."""
-        assignment, seconds, desk = _held(self, token)
+        assignment, seconds, desk = held_with_token(self, token)
         sent = self.sent(for_workers.SubmitInput)
-        version = _form_seen(desk, sent["form_version"])
+        version = form_of(desk, sent["form_version"])
         stored: dict[str, Any] = {
             "assignment": assignment,
-            "answer": _answer(assignment, version, sent["answer"]),
+            "answer": answer_sent(assignment, version, sent["answer"]),
             "client_key": sent["client_key"],
             "stage_version": version,
             "circumstances": Circumstances(
@@ -113,9 +113,9 @@ class AssignmentDraft(ApiView):
     @extend_schema(request=for_workers.DraftInput, responses=for_workers.DraftKept)
     def post(self, request: Request, token: str) -> Response:
         """Keep unfinished work with the item, and the item for longer."""
-        assignment, _, desk = _held(self, token)
+        assignment, _, desk = held_with_token(self, token)
         sent = self.sent(for_workers.DraftInput)
-        version = _form_seen(desk, sent["form_version"])
+        version = form_of(desk, sent["form_version"])
         draft = {
             "answer": read_answer(submitting.fields_asked(assignment, version), sent["answer"]),
             "active_seconds": sent["active_seconds"],
@@ -132,7 +132,7 @@ class AssignmentSkip(ApiView):
     @extend_schema(request=for_workers.SkipInput, responses=for_workers.Skipped)
     def post(self, request: Request, token: str) -> Response:
         """Give the item back with a reason; I do not get it again."""
-        assignment, _, desk = _held(self, token)
+        assignment, _, desk = held_with_token(self, token)
         sent = self.sent(for_workers.SkipInput)
         given_up = {"assignment": assignment, "reason": sent["reason"], "note": sent["note"]}
         following: Assignment | NothingLeft | None
@@ -153,21 +153,21 @@ def _desk(view: ApiView, project: str, stage: str) -> Desk:
     return desk
 
 
-def _held(view: ApiView, token: str) -> Held:
+def held_with_token(view: ApiView, token: str) -> Held:
     held = held_by(person=view.person, token=token)
     if held is None:
         raise Http404
     return held
 
 
-def _form_seen(desk: Desk, sent: int) -> StageVersion:
+def form_of(desk: Desk, sent: int) -> StageVersion:
     version = form_seen(desk, sent)
     if version is None:
         raise AnswerBelongsElsewhere
     return version
 
 
-def _answer(assignment: Assignment, version: StageVersion, sent: Mapping[str, Any]) -> dict[str, Any]:
+def answer_sent(assignment: Assignment, version: StageVersion, sent: Mapping[str, Any]) -> dict[str, Any]:
     """As the fields read it; a name that is no field's stays, for the service to refuse."""
     specs = submitting.fields_asked(assignment, version)
     known = {spec.name for spec in specs}

@@ -68,7 +68,7 @@ def adjudicate(
         return earlier
     votes = votes_about(place)
     if ruling.seen != votes.seen:
-        raise VotesChanged
+        raise VotesChanged(votes.seen)
     card = _checked(ruling, votes, stage_version)
     answer = _answer(ruling, card, stage_version)
     given = {

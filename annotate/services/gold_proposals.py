@@ -129,7 +129,8 @@ def refuse_proposal(*, resolution: Resolution, seen: str, by: Person, reason: st
 def _locked(resolution: Resolution, seen: str) -> tuple[Resolution, Item]:
     """As it is now, with its place and its item locked: no vote is counted and no label written meanwhile."""
     StageItem.objects.select_for_update(of=("self",)).get(pk=resolution.stage_item_id)
-    rows = Resolution.objects.exclude(status__in=UNDECIDED)
+    rows = Resolution.objects.exclude(status__in=UNDECIDED).filter(stage_item__stage__kind__in=ANSWERED)
+    rows = rows.exclude(stage_item__state=StageItem.State.LEFT_OUT)
     rows = rows.select_related("stage_item__revision", "adjudication__assignment__person")
     now = rows.filter(pk=resolution.pk).first()
     if now is None or answer_hash(now) != seen:

@@ -89,8 +89,9 @@ def review(
     place = lock_place(assignment, may_leave_out=answer.get(DECISION) == DROP)
     if earlier := given_before(assignment, client_key, revises=revises):
         return earlier
-    if votes_about(place).seen != seen:
-        raise VotesChanged
+    now = votes_about(place).seen
+    if now != seen:
+        raise VotesChanged(now)
     fields = submitting.fields_asked(assignment, stage_version)
     proposals = proposals_for(place, without=assignment.person if revises else None)
     known = values_now(place, fields, proposals)

@@ -7,7 +7,7 @@ reading.py            one view of the database for as long as an export takes
 jobs.py               exports as background work: asked for, made by a worker, kept for some days, removed
 """
 
-from .answers import BATCH, answer_rows
+from .answers import BATCH, answer_id, answer_rows
 from .formats import FORMATS
 from .jobs import cancel_export, repeat_export, request_export, run_export
 from .kinds import Kind, kinds_for, register
@@ -16,6 +16,7 @@ __all__ = [
     "BATCH",
     "FORMATS",
     "Kind",
+    "answer_id",
     "answer_rows",
     "cancel_export",
     "kinds_for",
