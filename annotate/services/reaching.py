@@ -7,15 +7,16 @@ tests/annotate/test_reaching.py holds the two against each other.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from django.db.models import Case, Count, F, IntegerField, OuterRef, QuerySet, Subquery, Value, When
+from django.db.models import Case, Count, F, IntegerField, OuterRef, Q, QuerySet, Subquery, Value, When
 from django.db.models.functions import Coalesce
 
-from annotate.models import Assignment, Membership, Stage, StageItem
+from annotate.models import Assignment, Membership, QualificationAttempt, Stage, StageItem
 from annotate.reaching import OutOfReach, Place, Reader, Why, out_of_reach, reads
+from annotate.services.checks import MAX_ATTEMPTS
 
 # Kinds of items that are told apart before any item is read; more of them only make the first look coarser.
 MOST_KINDS = 60
@@ -84,9 +85,14 @@ def reach(stages: Iterable[Stage]) -> dict[int, Reach]:
     readers = _readers(asked.values())
     work = StageItem.objects.filter(purpose=StageItem.Purpose.WORK)
     short = work.short_of_answers().filter(stage__in=asked).order_by("stage", "rank")
-    judged = _judged(asked)
-    suspects = _suspects(short, readers, most_judged=max(map(len, judged.values()), default=0))
-    met = _met(short, suspects, judged)
+    judged, audited = _judged(asked), _audited(asked.values())
+    most_of_few = sum(max(map(len, few.values()), default=0) for few in (judged, audited))
+    suspects = _suspects(short, readers, most_of_few)
+    met = _met(short, suspects)
+    for row in suspects:
+        met[row.pk] |= judged[row.pk]
+        if row.candidate_id is None:
+            met[row.pk] |= audited[row.revision_id]
     places: dict[int, list[Place]] = defaultdict(list)
     for row in suspects:
         free = row.wanted - row.done - row.active
@@ -98,15 +104,19 @@ def reach(stages: Iterable[Stage]) -> dict[int, Reach]:
 
 
 def _readers(stages: Iterable[Stage]) -> dict[int, list[Reader]]:
-    """Who may take each stage: active members with one of its roles."""
+    """Who may take each stage: active members with one of its roles, but for those who can no longer qualify for it."""
     stages = list(stages)
     members = Membership.objects.active().filter(project__in={stage.project_id for stage in stages}).order_by("pk")
     rows = list(members.values_list("project", "role", "person", "languages", "group"))
+    attempts = QualificationAttempt.objects.in_force().filter(stage__in=stages, stage__qualification_size__gt=0)
+    n_failed = Counter(attempts.filter(state=QualificationAttempt.State.FAILED).values_list("stage", "person"))
+    passed = set(attempts.filter(state=QualificationAttempt.State.PASSED).values_list("stage", "person"))
+    turned_away = {who for who, n in n_failed.items() if n >= MAX_ATTEMPTS} - passed
     return {
         stage.pk: [
             Reader(person, tuple(languages), group)
             for project, role, person, languages, group in rows
-            if project == stage.project_id and role in stage.roles
+            if project == stage.project_id and role in stage.roles and (stage.pk, person) not in turned_away
         ]
         for stage in stages
     }
@@ -123,11 +133,25 @@ def _judged(stages: Collection[int]) -> dict[int, set[int]]:
     return judged
 
 
-def _suspects(short: QuerySet[StageItem], readers: dict[int, list[Reader]], *, most_judged: int) -> list[StageItem]:
+def _audited(stages: Iterable[Stage]) -> dict[int, set[int]]:
+    """Revision -> who was shown its label in an audit."""
+    shown = Assignment.objects.filter(
+        stage__kind=Stage.Kind.AUDIT,
+        stage__project__in={stage.project_id for stage in stages},
+        stage_item__candidate__isnull=False,
+    )
+    audited: dict[int, set[int]] = defaultdict(set)
+    for revision, person in shown.values_list("stage_item__revision", "person"):
+        audited[revision].add(person)
+    return audited
+
+
+def _suspects(short: QuerySet[StageItem], readers: dict[int, list[Reader]], most_of_few: int) -> list[StageItem]:
     """Items that may be out of reach: all that are, and few others.
 
     The database counts whom an item is kept from without asking who they are, which may be one person twice or somebody
-    who left; a study that has people enough reads no item at all. most_judged: who decided about one item, at most.
+    who left; a study that has people enough reads no item at all. most_of_few: how many those who decided about an item
+    or audited it are at most. An audit has few items, and all are looked at.
     """
     kinds = list(short.order_by().values_list("stage", "language", "author_group").distinct())
     sizes = {
@@ -144,10 +168,12 @@ def _suspects(short: QuerySet[StageItem], readers: dict[int, list[Reader]], *, m
     kept_from = (
         _count(Assignment.objects.filter(stage_item=OuterRef("pk")), "stage_item")
         + _count(Assignment.objects.filter(stage_item=OuterRef("source")), "stage_item")
+        + _count(Assignment.objects.filter(stage_item=OuterRef("source__source")), "stage_item")
         + Case(When(author__isnull=True, then=Value(0)), default=Value(1))
     )
     free = F("wanted") - F("done") - F("active")
-    return list(short.annotate(able=able, kept_from=kept_from).filter(able__lt=free + F("kept_from") + most_judged))
+    is_near = Q(able__lt=free + F("kept_from") + most_of_few) | Q(stage__kind=Stage.Kind.AUDIT)
+    return list(short.annotate(able=able, kept_from=kept_from).filter(is_near))
 
 
 def _count(rows: QuerySet[Assignment], of: str) -> Coalesce:
@@ -155,20 +181,39 @@ def _count(rows: QuerySet[Assignment], of: str) -> Coalesce:
     return Coalesce(Subquery(counted, output_field=IntegerField()), 0)
 
 
-def _met(
-    short: QuerySet[StageItem], suspects: Sequence[StageItem], judged: Mapping[int, Collection[int]]
-) -> dict[int, set[int]]:
-    """Place -> the people it is kept from."""
+def _met(short: QuerySet[StageItem], suspects: Sequence[StageItem]) -> dict[int, set[int]]:
+    """Place -> who met it, wrote it, answered what it is about, or had a part in the label that it audits."""
     met: dict[int, set[int]] = defaultdict(set)
     for row in suspects:
-        met[row.pk].update(judged.get(row.pk, ()))
         if row.author_id is not None:
             met[row.pk].add(row.author_id)
     ids = [row.pk for row in suspects]
     places = short.order_by().filter(pk__in=ids) if len(ids) <= MOST_NAMED else short.order_by()
     seen = Assignment.objects.filter(stage_item__in=places).exclude(state__in=["expired", "withdrawn"])
-    voted = places.filter(source__assignments__state=Assignment.State.SUBMITTED)
-    for pairs in (seen.values_list("stage_item", "person"), voted.values_list("pk", "source__assignments__person")):
+    submitted = Assignment.State.SUBMITTED
+    voted = places.filter(source__assignments__state=submitted)
+    voted_before = places.filter(source__source__assignments__state=submitted)
+    for pairs in (
+        seen.values_list("stage_item", "person"),
+        voted.values_list("pk", "source__assignments__person"),
+        voted_before.values_list("pk", "source__source__assignments__person"),
+    ):
         for place, person in pairs.iterator(chunk_size=5_000):
             met[place].add(person)
+    _add_makers(met, places)
     return met
+
+
+def _add_makers(met: dict[int, set[int]], places: QuerySet[StageItem]) -> None:
+    """Who answered an item anywhere does not audit its label."""
+    audits = places.filter(stage__kind=Stage.Kind.AUDIT, candidate__isnull=False)
+    items: dict[int, list[int]] = defaultdict(list)
+    for place, item in audits.values_list("pk", "revision__item"):
+        items[item].append(place)
+    made = Assignment.objects.filter(
+        state__in=[Assignment.State.LEASED, Assignment.State.SUBMITTED],
+        stage_item__revision__item__in=audits.values("revision__item"),
+    ).exclude(stage__kind__in=[Stage.Kind.AUDIT, Stage.Kind.JUDGE])
+    for item, person in made.values_list("stage_item__revision__item", "person"):
+        for place in items[item]:
+            met[place].add(person)

@@ -12,7 +12,17 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from annotate import claim_sql
-from annotate.models import Assignment, Item, ItemRevision, Membership, Person, Stage, StageItem
+from annotate.models import (
+    Assignment,
+    Candidate,
+    Item,
+    ItemRevision,
+    Membership,
+    Person,
+    QualificationAttempt,
+    Stage,
+    StageItem,
+)
 from annotate.reaching import OutOfReach, Place, Reader, Why, out_of_reach, reads
 from annotate.services.reaching import Shortage, reach
 from annotate.services.submitting import skip_assignment
@@ -138,8 +148,18 @@ def test_everybody_at_once_is_counted_as_the_claim_counts_each(seed: int):
         about = make_stage_item(judging, source.revision.item, source=source)
         if draw.random() < 0.5:
             make_assignment(about, draw.choice(people))
-    found = reach([label, written, judging])
-    for stage in (label, written, judging):
+    for source in StageItem.objects.filter(stage=judging)[:2]:
+        make_stage_item(written, source.revision.item, source=source, rank=100 + source.rank)
+    auditing = make_stage(project, kind="audit")
+    for audited in StageItem.objects.filter(stage=label)[2:6]:
+        candidate = Candidate.objects.create(
+            project=project, revision=audited.revision, content=[], content_hash=str(audited.pk)
+        )
+        place = make_stage_item(auditing, audited.revision.item, candidate=candidate)
+        if draw.random() < 0.5:
+            make_assignment(place, draw.choice(people))
+    found = reach([label, written, judging, auditing])
+    for stage in (label, written, judging, auditing):
         free = {row.pk: row.wanted - row.done - row.active for row in StageItem.objects.filter(stage=stage)}
         expected = {pk: n for pk, n in brute_force(stage).items() if n < free[pk]}
         assert {one.place.pk: one.n_eligible for one in found[stage.pk].items} == expected
@@ -178,6 +198,21 @@ def test_somebody_who_is_paused_or_deactivated_is_nobody_who_could_answer():
     Person.objects.filter(pk=second.pk).update(is_active=False)
     (one,) = reach([stage])[stage.pk].items
     assert (one.why, one.n_eligible, one.n_missing) == (Why.ROLE, 0, 2)
+
+
+@pytest.mark.django_db
+def test_whoever_can_no_longer_qualify_is_nobody_who_could_answer():
+    stage = make_stage(overlap=1, qualification_size=4, qualification_mark=3)
+    make_stage_item(stage)
+    person = make_member(stage.project)
+    for number in (1, 2):
+        assert not reach([stage])[stage.pk].items
+        QualificationAttempt.objects.create(
+            stage=stage, person=person, number=number, state="failed", ended_at=timezone.now()
+        )
+    assert reach([stage])[stage.pk].n_people == 0
+    QualificationAttempt.objects.filter(number=1).update(set_aside_at=timezone.now())
+    assert not reach([stage])[stage.pk].items
 
 
 @pytest.mark.django_db
