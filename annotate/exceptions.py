@@ -105,6 +105,12 @@ class LastAdmin(GoldpanelError):
     message = _("This is the only active admin of the project. Make somebody else an admin first.")
 
 
+class PersonNotYours(GoldpanelError):
+    """Whether somebody signs in at all is not for the admin of one of several projects to say."""
+
+    http_status = 409
+
+
 class SignInRefused(GoldpanelError):
     http_status = 422
     message = _(

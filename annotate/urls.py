@@ -48,6 +48,8 @@ urlpatterns: list[URLPattern] = [
     path("p/<slug:slug>/items/review/<int:stage_item_id>/", items.stage_item_review, name="stage-item-review"),
     path("p/<slug:slug>/people/", people.people_list, name="people"),
     path("p/<slug:slug>/people/codes/", people.people_codes, name="people-codes"),
+    path("p/<slug:slug>/people/bulk/", people.people_bulk, name="people-bulk"),
+    path("p/<slug:slug>/people/people.csv", people.people_csv, name="people-csv"),
     path("p/<slug:slug>/people/groups/", people.people_groups, name="people-groups"),
     path("p/<slug:slug>/people/invite/", people.people_invite, name="people-invite"),
     path(
@@ -56,6 +58,8 @@ urlpatterns: list[URLPattern] = [
     path("p/<slug:slug>/people/exclusions/<int:exclusion_id>/lift/", people.exclusion_lift, name="exclusion-lift"),
     path("p/<slug:slug>/people/<str:pseudonym>/", people.person, name="person"),
     path("p/<slug:slug>/people/<str:pseudonym>/state/", people.person_state, name="person-state"),
+    path("p/<slug:slug>/people/<str:pseudonym>/sign-in/", people.person_sign_in, name="person-sign-in"),
+    path("p/<slug:slug>/people/<str:pseudonym>/erase/", people.person_erase, name="person-erase"),
     path("p/<slug:slug>/people/<str:pseudonym>/code/", people.person_code, name="person-code"),
     path("p/<slug:slug>/people/<str:pseudonym>/exclude/", people.person_exclude, name="person-exclude"),
     path("p/<slug:slug>/stages/new/", stage.stage_new, name="stage-new"),

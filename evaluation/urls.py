@@ -52,6 +52,7 @@ urlpatterns: list[URLPattern] = [
     path("p/<slug:slug>/reports/<int:report_id>/<str:name>", reports.report_file, name="report-file"),
     path("p/<slug:slug>/side-by-side/", side_by_side.side_by_side, name="side-by-side"),
     path("p/<slug:slug>/agreement/", agreement.agreement_now, name="agreement-now"),
+    path("p/<slug:slug>/agreement/people/", agreement.people_agreement, name="people-agreement"),
     # The installation itself
     path("metrics", metrics.metrics, name="metrics"),
     # What a cross-check came to

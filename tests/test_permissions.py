@@ -101,12 +101,17 @@ DOORS: dict[str, Door] = {
     "stage-item-review": Door(None, ADMINS, SLUG | {"stage_item_id": "stage_item.pk"}),
     "people": Door(ADMINS, None, SLUG),
     "people-codes": Door(None, ADMINS, SLUG),
+    "people-bulk": Door(None, ADMINS, SLUG),
+    "people-csv": Door(ADMINS, None, SLUG),
+    "people-agreement": Door(ADMINS, None, SLUG),
     "people-groups": Door(None, ADMINS, SLUG),
     "people-invite": Door(None, ADMINS, SLUG),
     "people-invite-revoke": Door(None, ADMINS, SLUG | {"invite_id": "invite.pk"}),
     "exclusion-lift": Door(None, ADMINS, SLUG | {"exclusion_id": "exclusion.pk"}),
     "person": Door(ADMINS, None, SLUG | {"pseudonym": "annotator.pseudonym"}),
     "person-state": Door(None, ADMINS, SLUG | {"pseudonym": "annotator.pseudonym"}),
+    "person-sign-in": Door(None, ADMINS, SLUG | {"pseudonym": "annotator.pseudonym"}),
+    "person-erase": Door(None, ADMINS, SLUG | {"pseudonym": "annotator.pseudonym"}),
     "person-code": Door(None, ADMINS, SLUG | {"pseudonym": "annotator.pseudonym"}),
     "person-exclude": Door(None, ADMINS, SLUG | {"pseudonym": "annotator.pseudonym"}),
     "stage-new": Door(ADMINS, ADMINS, SLUG),
@@ -451,7 +456,7 @@ def test_an_id_of_another_project_is_not_found_under_this_one(name, worlds):
             assert knock(here.admin, method, url) == 404, method
 
 
-PERSONAL = {"person", "person-state", "person-code", "person-exclude"}
+PERSONAL = {"person", "person-state", "person-sign-in", "person-code", "person-erase", "person-exclude"}
 
 
 @pytest.mark.parametrize("name", [name for name, door in DOORS.items() if door.ids])

@@ -143,18 +143,46 @@ def expire_leases(*, stage: Stage | None = None, limit: int = 500) -> int:
     )
     if not rows:
         return 0
-    Assignment.objects.filter(pk__in=[pk for pk, _, _ in rows]).update(state=Assignment.State.EXPIRED, slot=None)
-    freed = Counter(stage_item for _, stage_item, _ in rows)
-    StageItem.objects.filter(pk__in=freed).lock_in_claim_order()
-    for n in set(freed.values()):
-        same = [stage_item for stage_item, count in freed.items() if count == n]
-        StageItem.objects.filter(pk__in=same).update(active=F("active") - n)
+    _free_places([(pk, stage_item) for pk, stage_item, _ in rows], Assignment.State.EXPIRED)
     for expired_in in Stage.objects.filter(pk__in={stage_id for _, _, stage_id in rows}):
         assignments = [pk for pk, _, stage_id in rows if stage_id == expired_in.pk]
         events.record(
             verb="leases.expired", subject=expired_in, project_id=expired_in.project_id, assignments=assignments
         )
     return len(rows)
+
+
+def take_back_leases(*, person: Person, by: Person) -> int:
+    """Give the places of everything in the person's hands to others; how many. What was typed stays with them.
+
+    A step of the transaction in which somebody leaves: they may get the same items again when they come back.
+    """
+    if not transaction.get_connection().in_atomic_block:
+        raise RuntimeError("whoever leaves and what they held are one transaction")
+    held = Assignment.objects.filter(person=person, state=Assignment.State.LEASED)
+    rows = list(held.select_for_update().order_by("pk").values_list("pk", "stage_item_id", "stage_id"))
+    _free_places([(pk, stage_item) for pk, stage_item, _ in rows], Assignment.State.WITHDRAWN)
+    for stage in Stage.objects.filter(pk__in={stage_id for _, _, stage_id in rows}):
+        assignments = [pk for pk, _, stage_id in rows if stage_id == stage.pk]
+        events.record(
+            actor=by,
+            verb="leases.taken_back",
+            subject=stage,
+            project_id=stage.project_id,
+            person=person.pseudonym,
+            assignments=assignments,
+        )
+    return len(rows)
+
+
+def _free_places(leases: Sequence[tuple[int, int]], state: str) -> None:
+    """End these (assignment, stage item) pairs, whose assignments the caller has locked, and give their places back."""
+    Assignment.objects.filter(pk__in=[pk for pk, _ in leases]).update(state=state, slot=None)
+    freed = Counter(stage_item for _, stage_item in leases)
+    StageItem.objects.filter(pk__in=freed).lock_in_claim_order()
+    for n in set(freed.values()):
+        same = [stage_item for stage_item, count in freed.items() if count == n]
+        StageItem.objects.filter(pk__in=same).update(active=F("active") - n)
 
 
 def standing_of(stage: Stage, person: Person) -> Standing:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 
 from django.db import transaction
 
@@ -19,14 +20,19 @@ def group_sizes(project: Project) -> dict[str, int]:
 
 
 @transaction.atomic
-def deal_groups(*, project: Project, by: Person | None, seed: int) -> dict[str, int]:
-    """Give every active annotator without a group one of them; how many each got.
+def deal_groups(
+    *, project: Project, by: Person | None, seed: int, people: Collection[int] | None = None
+) -> dict[str, int]:
+    """Give every active annotator without a group one of them, or these people alone; how many each got.
 
     Who has a group keeps it: what they wrote before was kept from that group, not from another.
     """
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     sizes = group_sizes(project)
-    rows = {row.person.pseudonym: row for row in _annotators(project).filter(group="").select_related("person")}
+    without = _annotators(project).filter(group="").select_related("person")
+    if people is not None:
+        without = without.filter(person__in=people)
+    rows = {row.person.pseudonym: row for row in without}
     dealt = deal(list(rows), into=GROUPS, seed=seed, sizes=sizes)
     for pseudonym, row in rows.items():
         row.group = dealt[pseudonym]

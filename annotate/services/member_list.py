@@ -2,29 +2,187 @@
 
 from __future__ import annotations
 
-from django.db.models import Exists, IntegerField, Max, OuterRef, QuerySet, Subquery, Sum
-from django.db.models.functions import Coalesce
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
 
-from annotate.models import Exclusion, Membership, Participation, Project
+from django.db.models import (
+    Case,
+    CharField,
+    Count,
+    Exists,
+    F,
+    IntegerField,
+    Max,
+    Model,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    Sum,
+    Value,
+    When,
+)
+from django.db.models.functions import Coalesce, TruncDate
+from django.utils import timezone
 
-PAGE = 200
+from annotate.models import Annotation, CheckResult, Event, Exclusion, Membership, Participation, Person, Project
+
+PAGE = 100
+N_DAYS = 14
+N_EVENTS = 30
+# What people's own work writes with each item: their history is what was decided about them.
+OF_EACH_ITEM = ("annotation.", "assignment.")
+
+# By name, as addresses have them; anything else there is the first one.
+SORTS: dict[str, tuple[Any, ...]] = {
+    "joined": ("pk",),
+    "answered": ("-n_answered", "pk"),
+    "skipped": ("-n_skipped", "pk"),
+    "flagged": ("-n_flagged", "pk"),
+    "time": ("-active_seconds", "pk"),
+    "seen": (F("last_seen_at").desc(nulls_last=True), "pk"),
+}
+# How somebody stands: the first that is true of them.
+STANDINGS = ("erased", "deactivated", "left", "paused", "invited", "active")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Which members, and in which order; empty: all. `page` counts from 1."""
+
+    standing: str = ""
+    role: str = ""
+    group: str = ""
+    sort: str = "joined"
+    page: int = 1
+
+
+@dataclass(frozen=True)
+class Page:
+    """n_checks and n_right of the members are of use where the project has checks."""
+
+    members: list[Membership]
+    has_more: bool
+    has_checks: bool
 
 
 def members(project: Project) -> QuerySet[Membership]:
-    """Memberships with n_answered, n_skipped, active_seconds, last_seen_at and is_excluded, oldest first."""
+    """Memberships, oldest first, with what each did here and how each stands.
+
+    n_answered, n_skipped, active_seconds, last_seen_at: of all stages. n_flagged: current answers that the person
+    flagged. n_checks, n_right: checks with a gold label that they answered, and of those the right ones. is_excluded:
+    a standing exclusion of the person. standing: one of STANDINGS; "invited" is an annotator who has not begun.
+    """
     mine = Participation.objects.filter(stage__project=project, person=OuterRef("person")).order_by()
     excluded = Exclusion.objects.standing().filter(project=project, person=OuterRef("person"))
+    flagged = Annotation.objects.current().filter(
+        is_flagged=True, assignment__person=OuterRef("person"), assignment__stage__project=project
+    )
+    checks = _checks(project).filter(assignment__person=OuterRef("person"))
     rows: QuerySet[Membership] = (
         Membership.objects.filter(project=project)
         .select_related("person")
         .annotate(
             **{name: _total(mine, name) for name in ("n_answered", "n_skipped", "active_seconds")},
             last_seen_at=Subquery(mine.values("person").annotate(last=Max("last_seen_at")).values("last")),
+            n_flagged=_number(flagged, "assignment__person"),
+            n_checks=_number(checks, "assignment__person"),
+            n_right=_number(checks.filter(is_right=True), "assignment__person"),
             is_excluded=Exists(excluded),
+            standing=Case(
+                When(person__erased_at__isnull=False, then=Value("erased")),
+                When(person__is_active=False, then=Value("deactivated")),
+                When(state=Membership.State.LEFT, then=Value("left")),
+                When(state=Membership.State.PAUSED, then=Value("paused")),
+                When(~Exists(mine), role=Membership.Role.ANNOTATOR, then=Value("invited")),
+                default=Value("active"),
+                output_field=CharField(),
+            ),
         )
         .order_by("pk")
     )
     return rows
+
+
+def page_of_members(project: Project, asked: Asked) -> Page:
+    """The members that are asked for, in two queries."""
+    begin = (asked.page - 1) * PAGE
+    rows = list(asked_for(project, asked)[begin : begin + PAGE + 1])
+    return Page(rows[:PAGE], len(rows) > PAGE, _checks(project).exists())
+
+
+def asked_for(project: Project, asked: Asked) -> QuerySet[Membership]:
+    """All members that are asked for, in that order."""
+    rows = members(project)
+    for name in ("standing", "role", "group"):
+        if value := getattr(asked, name):
+            # "none" is the group of those without one.
+            rows = rows.filter(**{name: "" if (name, value) == ("group", "none") else value})
+    return rows.order_by(*SORTS.get(asked.sort, SORTS["joined"]))
+
+
+HEAD = (
+    *("person", "role", "state", "group", "languages", "answered", "skipped", "flagged", "checks", "checks_right"),
+    *("active_seconds", "last_seen_at", "excluded"),
+)
+
+
+def member_rows(project: Project, asked: Asked) -> Iterator[tuple[Any, ...]]:
+    """A head and a row for each member that is asked for; pseudonyms, and neither names nor notes."""
+    yield HEAD
+    for row in asked_for(project, asked):
+        told: Any = row
+        yield (
+            row.person.pseudonym,
+            row.role,
+            told.standing,
+            row.group,
+            " ".join(row.languages),
+            told.n_answered,
+            told.n_skipped,
+            told.n_flagged,
+            told.n_checks,
+            told.n_right,
+            told.active_seconds,
+            told.last_seen_at.isoformat() if told.last_seen_at else "",
+            "yes" if told.is_excluded else "",
+        )
+
+
+def days_of(project: Project, person: Person) -> list[tuple[date, int]]:
+    """The last fourteen days by the project's clock, today first, with the answers first given on each."""
+    zone = ZoneInfo(project.time_zone)
+    today = timezone.now().astimezone(zone).date()
+    since = timezone.now() - timedelta(days=N_DAYS)
+    given = Annotation.objects.filter(
+        assignment__person=person, assignment__stage__project=project, number=1, created_at__gte=since
+    )
+    counted = Counter(
+        dict(given.annotate(day=TruncDate("created_at", tzinfo=zone)).values_list("day").annotate(n=Count("pk")))
+    )
+    return [(day, counted[day]) for day in (today - timedelta(days=n) for n in range(N_DAYS))]
+
+
+def history_of(project: Project, person: Person) -> list[Event]:
+    """The newest events that are about this person, or that they caused beside their answers."""
+    about = Q(detail__person=person.pseudonym) | Q(detail__member=person.pseudonym) | Q(actor=person.pseudonym)
+    events = Event.objects.filter(about, project=project)
+    for beginning in OF_EACH_ITEM:
+        events = events.exclude(verb__startswith=beginning)
+    return list(events.order_by("-at", "-pk")[:N_EVENTS])
+
+
+def _checks(project: Project) -> QuerySet[CheckResult]:
+    """Checks that could be right or wrong; attempts to qualify are no checks."""
+    return CheckResult.objects.filter(
+        assignment__stage__project=project,
+        assignment__purpose__in=["check", "counted_check"],
+        is_right__isnull=False,
+    )
 
 
 def _total(rows: QuerySet[Participation], name: str) -> Coalesce:
@@ -32,7 +190,6 @@ def _total(rows: QuerySet[Participation], name: str) -> Coalesce:
     return Coalesce(Subquery(total, output_field=IntegerField()), 0)
 
 
-def page_of_members(project: Project, *, after: int = 0) -> tuple[list[Membership], bool]:
-    """The next members after the one with this primary key, and whether more follow."""
-    rows = list(members(project).filter(pk__gt=after)[: PAGE + 1])
-    return rows[:PAGE], len(rows) > PAGE
+def _number(rows: QuerySet[Any, Model], of: str) -> Coalesce:
+    counted = rows.order_by().values(of).annotate(n=Count("pk")).values("n")
+    return Coalesce(Subquery(counted, output_field=IntegerField()), 0)

@@ -1,4 +1,4 @@
-"""Lists that go on after a row: which row an address names."""
+"""Lists that go on after a row, or page by page: which one an address names."""
 
 from __future__ import annotations
 
@@ -12,3 +12,9 @@ def row_before(request: HttpRequest) -> int:
     """
     text = request.GET.get("after", "")
     return int(text) if text.isdecimal() and len(text) < 19 else 0
+
+
+def page_number(request: HttpRequest) -> int:
+    """The page in `?page=`, from 1; for lists that are short enough to count their way to it."""
+    text = request.GET.get("page", "")
+    return max(1, int(text)) if text.isascii() and text.isdecimal() and len(text) < 6 else 1

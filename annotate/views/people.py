@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
+from urllib.parse import urlencode
 
 from django.contrib import messages
-from django.http import HttpResponse
+from django.http import HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
+from annotate.csv_text import csv_chunks
 from annotate.exceptions import GoldpanelError
 from annotate.models import Exclusion, Invite, Membership, Participation, Project
+from annotate.people_forms import BulkForm, EraseForm, MembersForm
 from annotate.project_forms import CodesForm, ExcludeForm, InviteForm
-from annotate.services import excluding, grouping, people, projects
-from annotate.services.member_list import members, page_of_members
+from annotate.services import excluding, grouping, leaving, people, projects
+from annotate.services.member_list import days_of, history_of, member_rows, members, page_of_members
 from annotate.stage_forms import GroupsForm
 from annotate.views.doors import PersonRequest, project_run_by, signed_in
 from annotate.views.navigation import project_page
-from annotate.views.paging import row_before
-from annotate.wording import _, listed
+from annotate.views.paging import page_number
+from annotate.wording import _, listed, ngettext
 
 STATES = {"pause": projects.pause_member, "reactivate": projects.reactivate_member}
 
@@ -30,6 +36,54 @@ STATES = {"pause": projects.pause_member, "reactivate": projects.reactivate_memb
 @signed_in
 def people_list(request: PersonRequest, slug: str) -> HttpResponse:
     return _people_page(request, project_run_by(request.user, slug))
+
+
+@require_safe
+@signed_in
+def people_csv(request: PersonRequest, slug: str) -> HttpResponseBase:
+    """The list as it is filtered and sorted, whole, for a spreadsheet."""
+    project = project_run_by(request.user, slug)
+    rows = member_rows(project, MembersForm(request.GET).asked)
+    response = StreamingHttpResponse(csv_chunks(rows, "spreadsheet"), content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{project.slug}-people.csv"'
+    return response
+
+
+@require_POST
+@signed_in
+def people_bulk(request: PersonRequest, slug: str) -> HttpResponse:
+    """Pause, let in again, or deal into groups everybody who is ticked; who cannot be is told of, and left."""
+    project = project_run_by(request.user, slug)
+    form = BulkForm(request.POST)
+    chosen = list(
+        Membership.objects.filter(project=project, person__pseudonym__in=request.POST.getlist("who"))
+        .select_related("person")
+        .order_by("pk")
+    )
+    if not form.is_valid() or not chosen:
+        messages.error(request, _("Tick the people first, then choose what happens."))
+        return redirect("people", slug)
+    step = form.cleaned_data["step"]
+    if step == "deal":
+        seed = form.cleaned_data["seed"] or 1
+        ids = [row.person_id for row in chosen]
+        got = grouping.deal_groups(project=project, by=request.user, seed=seed, people=ids)
+        _tell_dealt(request, got, seed)
+        return redirect("people", slug)
+    n_done = 0
+    for membership in chosen:
+        try:
+            STATES[step](membership=membership, by=request.user)
+        except GoldpanelError as problem:
+            messages.error(request, f"{membership.person.pseudonym}: {problem}")
+        else:
+            n_done += 1
+    if n_done:
+        n = f"{n_done:,}"
+        paused = ngettext("%(n)s person is paused.", "%(n)s people are paused.", n_done, n=n)
+        let_in = ngettext("%(n)s person may work again.", "%(n)s people may work again.", n_done, n=n)
+        messages.success(request, paused if step == "pause" else let_in)
+    return redirect("people", slug)
 
 
 @require_POST
@@ -59,11 +113,7 @@ def people_groups(request: PersonRequest, slug: str) -> HttpResponse:
     if not form.is_valid():
         return _people_page(request, project, status=422, groups_form=form)
     got = grouping.deal_groups(project=project, by=request.user, **form.cleaned_data)
-    if any(got.values()):
-        dealt = listed(_("%(n)s to group %(group)s", n=f"{n:,}", group=group) for group, n in got.items())
-        messages.success(request, _("Dealt by seed %(seed)s: %(dealt)s.", seed=form.cleaned_data["seed"], dealt=dealt))
-    else:
-        messages.success(request, _("Everybody has a group already."))
+    _tell_dealt(request, got, form.cleaned_data["seed"])
     return redirect("people", slug)
 
 
@@ -121,6 +171,55 @@ def person_state(request: PersonRequest, slug: str, pseudonym: str) -> HttpRespo
 
 @require_POST
 @signed_in
+def person_sign_in(request: PersonRequest, slug: str, pseudonym: str) -> HttpResponse:
+    """Whether the person signs in at all, in any project."""
+    _project, membership = _member(request, slug, pseudonym)
+    step = request.POST.get("step", "")
+    try:
+        if step == "deactivate":
+            left = leaving.deactivate_person(person=membership.person, by=request.user)
+            said = ngettext(
+                "Deactivated: signed out everywhere. %(n)s item went back to the queue; answers and drafts are kept.",
+                "Deactivated: signed out everywhere. %(n)s items went back to the queue; answers and drafts are kept.",
+                left.n_places,
+                n=f"{left.n_places:,}",
+            )
+            messages.success(request, said)
+        elif step == "reactivate":
+            leaving.reactivate_person(person=membership.person, by=request.user)
+            messages.success(request, _("May sign in again, with the same code or password."))
+    except GoldpanelError as problem:
+        messages.error(request, str(problem))
+    return redirect("person", slug, pseudonym)
+
+
+@require_POST
+@signed_in
+def person_erase(request: PersonRequest, slug: str, pseudonym: str) -> HttpResponse:
+    """Remove what tells who the person is; the pseudonym is typed to confirm it."""
+    project, membership = _member(request, slug, pseudonym)
+    form = EraseForm(request.POST, person=membership.person)
+    if not form.is_valid():
+        return _person_page(request, project, membership, status=422, erase_form=form)
+    try:
+        left = leaving.erase_person(person=membership.person, by=request.user)
+    except GoldpanelError as problem:
+        form.add_error(None, str(problem))
+        return _person_page(request, project, membership, status=problem.http_status, erase_form=form)
+    messages.success(request, _("Erased: nothing here tells who this was. The answers stay under the pseudonym."))
+    if left.n_files:
+        emptied = ngettext(
+            "%(n)s uploaded file of this study was emptied, because it named people.",
+            "%(n)s uploaded files of this study were emptied, because they named people.",
+            left.n_files,
+            n=f"{left.n_files:,}",
+        )
+        messages.success(request, emptied)
+    return redirect("person", slug, pseudonym)
+
+
+@require_POST
+@signed_in
 def person_code(request: PersonRequest, slug: str, pseudonym: str) -> HttpResponse:
     """A new participant code instead of a lost one, which stops working at once."""
     project, membership = _member(request, slug, pseudonym)
@@ -154,6 +253,14 @@ def exclusion_lift(request: PersonRequest, slug: str, exclusion_id: int) -> Http
     return redirect("person", slug, exclusion.person.pseudonym)
 
 
+def _tell_dealt(request: PersonRequest, got: Mapping[str, int], seed: int) -> None:
+    if any(got.values()):
+        dealt = listed(_("%(n)s to group %(group)s", n=f"{n:,}", group=group) for group, n in got.items())
+        messages.success(request, _("Dealt by seed %(seed)s: %(dealt)s.", seed=seed, dealt=dealt))
+    else:
+        messages.success(request, _("Everybody has a group already."))
+
+
 def _member(request: PersonRequest, slug: str, pseudonym: str) -> tuple[Project, Membership]:
     project = project_run_by(request.user, slug)
     return project, get_object_or_404(members(project), person__pseudonym=pseudonym)
@@ -161,10 +268,19 @@ def _member(request: PersonRequest, slug: str, pseudonym: str) -> tuple[Project,
 
 def _people_page(request: PersonRequest, project: Project, *, status: int = 200, **shown: Any) -> HttpResponse:
     """`shown`: forms that come back with their errors, and what is shown this one time."""
-    rows, has_more = page_of_members(project, after=row_before(request))
+    asked_form = MembersForm(request.GET)
+    asked = replace(asked_form.asked, page=page_number(request))
+    page = page_of_members(project, asked)
+    kept = {name: value for name, value in asked_form.cleaned_data.items() if value}
+    address, query = reverse("people", args=[project.slug]), urlencode(kept)
     context = project_page(project, request.user, "people") | {
-        "members": rows,
-        "next_url": f"{reverse('people', args=[project.slug])}?after={rows[-1].pk}" if has_more else "",
+        "members": page.members,
+        "has_checks": page.has_checks,
+        "asked_form": asked_form,
+        "is_filtered": any(name != "sort" for name in kept),
+        "csv_url": f"{reverse('people-csv', args=[project.slug])}?{query}",
+        "before_url": f"{address}?{urlencode(kept | {'page': asked.page - 1})}" if asked.page > 1 else "",
+        "next_url": f"{address}?{urlencode(kept | {'page': asked.page + 1})}" if page.has_more else "",
         "codes_form": CodesForm(),
         "invite_form": InviteForm(),
         "groups_form": GroupsForm(),
@@ -189,5 +305,9 @@ def _person_page(
         .order_by("stage__position"),
         "exclusions": exclusions.order_by("-decided_at"),
         "exclude_form": ExcludeForm(),
+        "days": days_of(project, membership.person),
+        "history": history_of(project, membership.person),
+        "erase_form": EraseForm(person=membership.person),
+        "why_not": leaving.why_not(person=membership.person, by=request.user),
     }
     return render(request, "annotate/person.html", context | shown, status=status)

@@ -331,15 +331,12 @@ def leave_one_out(
     if asked.shape != (n_items,):
         raise ValueError("model_asked must have one truth value for each item.")
     codes = root_codes(roots, n_items)
-    agrees = np.full(keys.shape, np.nan)
+    agrees, winners = _against_others(keys, min_others)
     model_agrees = np.full(keys.shape, np.nan)
-    for person in range(n_people):
-        others = majority_votes(np.delete(keys, person, axis=1))
-        compared = (keys[:, person] >= 0) & (others.winners >= 0) & (others.n_votes >= min_others)
-        agrees[compared, person] = keys[compared, person] == others.winners[compared]
-        if answers is not None:
-            both = compared & asked
-            model_agrees[both, person] = answers[both] == others.winners[both]
+    if answers is not None:
+        for person in range(n_people):
+            both = ~np.isnan(agrees[:, person]) & asked
+            model_agrees[both, person] = answers[both] == winners[both, person]
     n_left_out = int(((keys >= 0) & np.isnan(agrees)).sum())
 
     too_few = n_people < min_others + 1
@@ -357,6 +354,47 @@ def leave_one_out(
         else figure("leave_one_out_difference", agrees - model_agrees, is_difference=True),
         n_without_reference=n_left_out,
     )
+
+
+def each_against_others(
+    labels: npt.ArrayLike,
+    *,
+    roots: npt.ArrayLike | None = None,
+    bootstrap: Bootstrap | None = None,
+    min_others: int = 2,
+) -> tuple[Estimate, ...]:
+    """For each person, in the order of the columns, the share of their answers that equal the vote of the others.
+
+    labels, roots, min_others: as in `leave_one_out`, whose `person` is the mean of these. n_left_out: answers that
+    could not be compared, because the others tied or were too few. Undefined (too_few) with fewer than min_others + 1
+    people, (no_trials) without a comparable answer. With an answer for each independent item the interval is Wilson's,
+    else it resamples roots. To look at, one person at a time: that somebody is the lowest of many is no finding.
+    """
+    keys = np.asarray(labels)
+    if keys.ndim != 2:
+        raise ValueError("labels must be a two-dimensional array (items x people).")
+    codes = root_codes(roots, keys.shape[0])
+    agrees, _ = _against_others(keys, min_others)
+    found = []
+    for person in range(keys.shape[1]):
+        own = agrees[:, [person]]
+        estimate = mean_over_people("equals_vote_of_others", own, codes, bootstrap, "people")
+        left_out = int(((keys[:, person] >= 0) & np.isnan(own[:, 0])).sum())
+        undefined = TOO_FEW if keys.shape[1] < min_others + 1 else estimate.undefined
+        found.append(replace(estimate, n_left_out=left_out, undefined=undefined))
+    return tuple(found)
+
+
+def _against_others(keys: npt.NDArray[np.int64], min_others: int) -> tuple[Floats, Ints]:
+    """Of the shape of the labels: whether each equals the vote of the others, NaN where none is, and that vote."""
+    agrees = np.full(keys.shape, np.nan)
+    winners = np.full(keys.shape, -1)
+    for person in range(keys.shape[1]):
+        others = majority_votes(np.delete(keys, person, axis=1))
+        compared = (keys[:, person] >= 0) & (others.winners >= 0) & (others.n_votes >= min_others)
+        agrees[compared, person] = keys[compared, person] == others.winners[compared]
+        winners[:, person] = others.winners
+    return agrees, winners
 
 
 def mean_person_difference(

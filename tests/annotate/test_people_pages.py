@@ -14,8 +14,17 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotate.exceptions import SignInRefused
-from annotate.models import Exclusion, Invite, Membership, Participation, Person, StageItem
-from annotate.services import people
+from annotate.models import (
+    Assignment,
+    CheckResult,
+    Exclusion,
+    Invite,
+    Membership,
+    Participation,
+    Person,
+    StageItem,
+)
+from annotate.services import member_list, people
 from tests.factories import (
     make_annotation,
     make_annotator,
@@ -236,3 +245,139 @@ def test_rows_of_another_project_are_not_reached_through_ones_own(cast: Cast):
     assert stranger.post(f"/p/elsewhere/people/exclusions/{exclusion.pk}/lift/").status_code == 404
     assert stranger.get(f"/p/elsewhere/people/{cast.annotator.pseudonym}/").status_code == 404
     assert stranger.get(f"/p/elsewhere/people/{make_annotator().pseudonym}/").status_code == 404
+
+
+# Which people, in which order
+
+
+def test_how_each_person_stands_is_said_and_can_be_asked_for(cast: Cast):
+    admin = cast.browser(cast.admin)
+    stage = make_stage(cast.project)
+    people_by_state = {
+        "active": make_member(cast.project),
+        "invited": cast.annotator,
+        "paused": make_member(cast.project, state="paused"),
+        "left": make_member(cast.project, state="left"),
+        "deactivated": make_member(cast.project),
+        "erased": make_member(cast.project),
+    }
+    Participation.objects.create(stage=stage, person=people_by_state["active"], n_answered=1)
+    Person.objects.filter(pk=people_by_state["deactivated"].pk).update(is_active=False)
+    Person.objects.filter(pk=people_by_state["erased"].pk).update(is_active=False, erased_at=timezone.now())
+    for standing, person in people_by_state.items():
+        response = admin.get("/p/claims/people/", {"standing": standing, "role": "annotator"})
+        assert [member.person for member in response.context["members"]] == [person]
+    everybody = admin.get("/p/claims/people/", {"standing": "anything else"}).context["members"]
+    assert len(everybody) == Membership.objects.filter(project=cast.project).count()
+
+
+def test_the_list_is_ordered_by_what_people_did(cast: Cast):
+    admin = cast.browser(cast.admin)
+    stage = make_stage(cast.project)
+    idle, busy = cast.annotator, make_member(cast.project, group="B")
+    Participation.objects.create(stage=stage, person=busy, n_answered=5, active_seconds=50)
+    make_annotation(make_stage_item(stage), busy, {"label": "yes"}, is_flagged=True)
+    for sort in ("answered", "time", "seen", "flagged"):
+        members = admin.get("/p/claims/people/", {"sort": sort}).context["members"]
+        assert members[0].person == busy, sort
+    assert members[0].n_flagged == 1
+    assert [row.person for row in admin.get("/p/claims/people/?group=B").context["members"]] == [busy]
+    assert idle in [row.person for row in admin.get("/p/claims/people/?group=none").context["members"]]
+    # Whatever else an address names is the order of joining, and no column of the table.
+    members = admin.get("/p/claims/people/", {"sort": "person__password"}).context["members"]
+    assert members[0].person == cast.admin
+
+
+def test_checks_are_a_column_only_where_there_are_checks(cast: Cast):
+    admin = cast.browser(cast.admin)
+    assert "Checks right" not in text(admin.get("/p/claims/people/"))
+    stage = make_stage(cast.project)
+    for is_right, purpose in ((True, "check"), (False, "counted_check"), (None, "check"), (True, "qualification")):
+        annotation = make_annotation(make_stage_item(stage, purpose=purpose), cast.annotator, {"label": "yes"})
+        Assignment.objects.filter(pk=annotation.assignment_id).update(purpose=purpose)
+        CheckResult.objects.create(assignment=annotation.assignment, is_right=is_right, key_version=1)
+    response = admin.get("/p/claims/people/?role=annotator")
+    (member,) = response.context["members"]
+    assert (member.n_checks, member.n_right) == (2, 1)
+    assert "1 of 2" in text(response)
+
+
+def test_a_long_list_has_pages(cast: Cast, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(member_list, "PAGE", 2)
+    admin = cast.browser(cast.admin)
+    seen = []
+    url = "/p/claims/people/"
+    while url:
+        response = admin.get(url)
+        seen += [member.person for member in response.context["members"]]
+        url = response.context["next_url"]
+    assert len(seen) == len(set(seen)) == 3
+    assert admin.get("/p/claims/people/?page=2").context["before_url"].endswith("page=1")
+
+
+def test_the_list_goes_into_a_spreadsheet_by_pseudonym_alone(cast: Cast):
+    Person.objects.filter(pk=cast.annotator.pk).update(note="Ottilie")
+    admin = cast.browser(cast.admin)
+    response = admin.get("/p/claims/people/people.csv?role=annotator")
+    head, row = b"".join(response.streaming_content).decode("utf-8-sig").splitlines()  # type: ignore[arg-type]
+    assert head.startswith("person,role,state,group")
+    assert row.startswith(f"{cast.annotator.pseudonym},annotator,invited")
+    assert "Ottilie" not in row
+
+
+def test_several_people_at_once_are_paused_let_in_and_dealt_into_groups(cast: Cast):
+    admin = cast.browser(cast.admin)
+    chosen = [make_member(cast.project) for _ in range(4)]
+    who = [person.pseudonym for person in chosen]
+    mine = Membership.objects.filter(person__in=chosen)
+    page = text(admin.post("/p/claims/people/bulk/", {"step": "pause", "who": who}, follow=True))
+    assert "4 people are paused." in page
+    assert set(mine.values_list("state", flat=True)) == {"paused"}
+    assert Membership.objects.get(person=cast.annotator).state == "active"
+    admin.post("/p/claims/people/bulk/", {"step": "reactivate", "who": who})
+    admin.post("/p/claims/people/bulk/", {"step": "deal", "who": who, "seed": "3"})
+    assert sorted(mine.values_list("group", flat=True)) == ["A", "A", "B", "B"]
+    assert Membership.objects.get(person=cast.annotator).group == ""
+
+
+def test_a_step_for_several_that_one_of_them_forbids_is_taken_for_the_others(cast: Cast):
+    admin = cast.browser(cast.admin)
+    who = [cast.admin.pseudonym, cast.annotator.pseudonym]
+    page = text(admin.post("/p/claims/people/bulk/", {"step": "pause", "who": who}, follow=True))
+    assert f"{cast.admin.pseudonym}: This is the only active admin of the project." in page
+    assert "1 person is paused." in page
+
+
+@pytest.mark.parametrize("sent", [{}, {"step": "pause"}, {"step": "promote", "who": "all"}])
+def test_a_step_for_nobody_changes_nothing(cast: Cast, sent: dict[str, str]):
+    who = cast.stranger.pseudonym  # of another project
+    page = cast.browser(cast.admin).post("/p/claims/people/bulk/", {"who": who} | sent, follow=True)
+    assert "Tick the people first" in text(page)
+    assert not Membership.objects.exclude(state="active").exists()
+
+
+def test_a_persons_page_shows_days_and_what_was_decided(cast: Cast):
+    stage = make_stage(cast.project)
+    make_annotation(make_stage_item(stage), cast.annotator, {"label": "yes"})
+    admin = cast.browser(cast.admin)
+    admin.post(f"/p/claims/people/{cast.annotator.pseudonym}/state/", {"step": "pause"})
+    response = admin.get(f"/p/claims/people/{cast.annotator.pseudonym}/")
+    assert response.context["days"][0] == (timezone.now().date(), 1)
+    assert "<code>member.paused</code>" in text(response)
+
+
+def test_each_person_is_compared_with_the_vote_of_the_others(cast: Cast):
+    stage = make_stage(cast.project, title="Label", overlap=3)
+    others = [make_member(cast.project) for _ in range(2)]
+    for n in range(4):
+        item = make_stage_item(stage)
+        for person in others:
+            make_annotation(item, person, {"label": "yes"})
+        make_annotation(item, cast.annotator, {"label": "no" if n == 0 else "yes"})
+    admin = cast.browser(cast.admin)
+    page = text(admin.get("/p/claims/agreement/people/"))
+    assert "75.0" in page
+    alone = admin.get(f"/p/claims/agreement/people/?person={cast.annotator.pseudonym}", headers={"HX-Request": "true"})
+    assert "75.0" in text(alone)
+    assert others[0].pseudonym not in text(alone)
+    assert "<html" not in text(alone)

@@ -13,6 +13,7 @@ from evaluation.stats import (
     Bootstrap,
     best_person,
     chosen_label_accuracy,
+    each_against_others,
     leave_one_out,
     mean_person,
     mean_person_difference,
@@ -226,6 +227,25 @@ def test_an_item_that_the_model_was_never_asked_is_nobodys_error():
     assert (result.difference.value, result.difference.n) == (0, 3)
     # C saw 1 1 and said 0; A and B saw a tie: A 1/1, B 1/1, C 1/2.
     assert result.person.value == pytest.approx((1 + 1 + 1 / 2) / 3)
+
+
+def test_each_against_others_is_leave_one_out_person_by_person():
+    # Item 0: all alike. Item 1: the third differs from the two others, who each face a tie without them. Item 2: the
+    # first did not answer, and for the others one vote is left, which is no vote.
+    labels = [[0, 0, 0], [0, 0, 1], [-1, 0, 0]]
+    first, second, third = each_against_others(labels, bootstrap=BOOTSTRAP)
+    assert (first.value, first.n, first.n_left_out) == (1.0, 1, 1)
+    assert (second.value, second.n, second.n_left_out) == (1.0, 1, 2)
+    assert (third.value, third.n, third.n_left_out) == (0.5, 2, 1)
+    assert third.interval is not None
+    assert third.interval.method.startswith("wilson")
+    mean = leave_one_out(labels).person
+    assert mean.value == pytest.approx((1.0 + 1.0 + 0.5) / 3)
+    assert (mean.n, mean.n_left_out) == (4, 4)
+
+
+def test_each_against_others_is_undefined_for_two_people():
+    assert [one.undefined for one in each_against_others([[0, 0], [1, 0]])] == ["too_few", "too_few"]
 
 
 def test_leave_one_out_needs_three_people():
