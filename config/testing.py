@@ -109,6 +109,8 @@ def run_everything(pytest_arguments: list[str]) -> int:
     wordnet = find_wordnet()
     if wordnet.advice:
         tally.untested.append(f"METEOR with synonyms ({wordnet.advice})")
+    if shutil.which("xgettext") is None:
+        tally.untested.append("whether every word of a page is translated (apt install gettext)")
     if not oracles.is_installed():
         tally.untested.append(f"statistics against other libraries ({oracles.ADVICE})")
     if tally.untested:
