@@ -81,6 +81,7 @@ DOORS: dict[str, Door] = {
     "language": Door(PUBLIC, PUBLIC),
     "join": Door(PUBLIC, PUBLIC, {"token": "invite_token"}),
     "work": Door(WORKERS, None, {"project": "project.slug", "stage": "stage.slug"}),
+    "work-qualify": Door(None, WORKERS, {"project": "project.slug", "stage": "stage.slug"}),
     "work-submit": Door(None, OWNER, HELD),
     "work-draft": Door(None, OWNER, HELD),
     "work-skip": Door(None, OWNER, HELD),
@@ -114,6 +115,12 @@ DOORS: dict[str, Door] = {
     "person-erase": Door(None, ADMINS, SLUG | {"pseudonym": "annotator.pseudonym"}),
     "person-code": Door(None, ADMINS, SLUG | {"pseudonym": "annotator.pseudonym"}),
     "person-exclude": Door(None, ADMINS, SLUG | {"pseudonym": "annotator.pseudonym"}),
+    "person-answers": Door(ADMINS, None, SLUG | {"pseudonym": "annotator.pseudonym"}),
+    "quality": Door(READERS, None, SLUG),
+    "quality-signals": Door(READERS, None, SLUG),
+    "quality-contribution": Door(READERS, None, SLUG),
+    "qualification-decide": Door(None, ADMINS, STAGE | {"pseudonym": "annotator.pseudonym"}),
+    "answer": Door(ADMINS, ADMINS, SLUG | {"annotation_id": "annotation.pk"}),
     "stage-new": Door(ADMINS, ADMINS, SLUG),
     "stage": Door(READERS, ADMINS, STAGE),
     "stage-state": Door(None, ADMINS, STAGE),
@@ -123,6 +130,8 @@ DOORS: dict[str, Door] = {
     "stage-items": Door(None, ADMINS, STAGE),
     "stage-reach": Door(ADMINS, None, STAGE),
     "stage-options": Door(None, ADMINS, STAGE),
+    "stage-checks": Door(None, ADMINS, STAGE),
+    "stage-apart": Door(None, ADMINS, STAGE),
     "stage-feeds": Door(None, ADMINS, STAGE),
     "stage-feed-end": Door(None, ADMINS, STAGE | {"feed_id": "feed.pk"}),
     "stage-cross-check": Door(None, ADMINS, STAGE),
@@ -207,6 +216,7 @@ API_DOORS: dict[str, ApiDoor] = {
     "api-work": ApiDoor({"get": ("work", EVERYBODY)}),
     "api-work-stage": ApiDoor({"get": ("work", WORKERS)}, DESK),
     "api-work-next": ApiDoor({"post": ("work", WORKERS)}, DESK),
+    "api-work-qualify": ApiDoor({"post": ("work", WORKERS)}, DESK),
     "api-assignment-submit": ApiDoor({"post": ("work", OWNER)}, HELD),
     "api-assignment-draft": ApiDoor({"post": ("work", OWNER)}, HELD),
     "api-assignment-skip": ApiDoor({"post": ("work", OWNER)}, HELD),
@@ -310,6 +320,7 @@ def make_world() -> SimpleNamespace:
     api_token, _ = tokens.make_token(person=annotator, name="a script", scopes=["work"], days=1)
     return SimpleNamespace(
         project=project,
+        annotation=annotation,
         api_token=api_token,
         export=export,
         restoration=Restoration.objects.create(name="a.zip", created_by=admin, state="cancelled", due_at=None),
@@ -456,7 +467,10 @@ def test_an_id_of_another_project_is_not_found_under_this_one(name, worlds):
             assert knock(here.admin, method, url) == 404, method
 
 
-PERSONAL = {"person", "person-state", "person-sign-in", "person-code", "person-erase", "person-exclude"}
+PERSONAL = {
+    *("person", "person-state", "person-sign-in", "person-code", "person-erase", "person-exclude"),
+    *("person-answers", "qualification-decide"),
+}
 
 
 @pytest.mark.parametrize("name", [name for name, door in DOORS.items() if door.ids])

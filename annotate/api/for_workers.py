@@ -19,6 +19,7 @@ from annotate.forms import MAX_ACTIVE_SECONDS
 from annotate.models import Annotation, Assignment, Stage, StageVersion
 from annotate.services.assigning import Left, NothingLeft
 from annotate.services.counting import Progress
+from annotate.services.qualifying import Phase, told_to
 from annotate.services.showing import given_to
 from annotate.shown import shown_pairs
 
@@ -150,8 +151,21 @@ class GivenAnswer(serializers.Serializer):
     answered_at = serializers.DateTimeField()
 
 
+class Qualification(serializers.Serializer):
+    """Where I stand before a stage that I have to qualify for: a total, and never which answers were right."""
+
+    phase = serializers.ChoiceField(choices=[phase.value for phase in Phase])
+    n_items = serializers.IntegerField()
+    mark = serializers.IntegerField(help_text="How many of them must be right.")
+    n_right = serializers.IntegerField(allow_null=True, help_text="Of the last attempt, when it has been counted.")
+    n_done = serializers.IntegerField()
+    n_left = serializers.IntegerField(help_text="Attempts that are still open to me.")
+
+
 class NextItem(serializers.Serializer):
-    """The item in hand, or why there is none."""
+    """The item in hand, or why there is none. qualification: null where there is none, or I have qualified."""
+
+    qualification = Qualification(allow_null=True)
 
     held = HeldItem(allow_null=True)
     nothing_left = NothingToDo(allow_null=True)
@@ -208,6 +222,7 @@ def next_item(
     return {
         "held": _held(desk, outcome, version or desk.version) if isinstance(outcome, Assignment) else None,
         "nothing_left": None if is_held or outcome is None else outcome,
+        "qualification": None if desk.standing.is_qualified else told_to(desk.stage, desk.person),
         "progress": progress,
     }
 

@@ -11,6 +11,7 @@ urlpatterns: list[URLPattern] = [
     path("work/", work.Work.as_view(), name="api-work"),
     path("work/<slug:project>/<slug:stage>/", work.WorkStage.as_view(), name="api-work-stage"),
     path("work/<slug:project>/<slug:stage>/next/", work.WorkNext.as_view(), name="api-work-next"),
+    path("work/<slug:project>/<slug:stage>/qualify/", work.WorkQualify.as_view(), name="api-work-qualify"),
     path("assignments/<slug:token>/submit/", work.AssignmentSubmit.as_view(), name="api-assignment-submit"),
     path("assignments/<slug:token>/draft/", work.AssignmentDraft.as_view(), name="api-assignment-draft"),
     path("assignments/<slug:token>/skip/", work.AssignmentSkip.as_view(), name="api-assignment-skip"),

@@ -17,7 +17,7 @@ from annotate.api.paging import PageQuery, page_of
 from annotate.desk import Desk, Held, desk_at, form_seen, guidelines_seen, held_by
 from annotate.exceptions import AnswerBelongsElsewhere
 from annotate.models import ApiToken, Assignment, GuidelineVersion, Stage, StageVersion
-from annotate.services import assigning, counting, submitting
+from annotate.services import assigning, counting, qualifying, submitting
 from annotate.services.assigning import Left, NothingLeft
 from annotate.services.submitting import Circumstances
 
@@ -64,6 +64,21 @@ class WorkNext(ApiView):
     def post(self, request: Request, project: str, stage: str) -> Response:
         """The item I hold, or the next one. Asking again gives the same item and keeps it for longer."""
         desk = _desk(self, project, stage)
+        outcome = assigning.claim_next(
+            stage=desk.stage, person=desk.person, languages=desk.languages, standing=desk.standing
+        )
+        told = for_workers.next_item(desk, outcome, counting.progress(desk.stage, desk.person))
+        return Response(for_workers.NextItem(told).data)
+
+
+class WorkQualify(ApiView):
+    scopes = {"POST": WORK}
+
+    @extend_schema(request=None, responses=for_workers.NextItem)
+    def post(self, request: Request, project: str, stage: str) -> Response:
+        """Begin my next attempt to qualify, or go on with the one under way; its next item."""
+        desk = _desk(self, project, stage)
+        qualifying.begin(stage=desk.stage, person=desk.person, languages=desk.languages)
         outcome = assigning.claim_next(
             stage=desk.stage, person=desk.person, languages=desk.languages, standing=desk.standing
         )

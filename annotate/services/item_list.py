@@ -141,14 +141,15 @@ def _add_progress(rows: dict[int, Row], stages: list[Stage]) -> None:
     for stage_item_id, name, status, answer in resolutions.values_list("stage_item_id", "field", "status", "answer"):
         outcomes[stage_item_id].append({"field": name, "status": status, "answer": answer})
     places = StageItem.objects.filter(revision__item__in=rows).values_list(
-        "pk", "stage_id", "revision__item_id", "wanted", "active", "done", "state"
+        "pk", "stage_id", "revision__item_id", "wanted", "active", "done", "state", "purpose"
     )
-    for pk, stage_id, item_id, wanted, active, done, state in places:
+    for pk, stage_id, item_id, wanted, active, done, state, purpose in places:
         rows[item_id].stages[column[stage_id]] = {
             "pk": pk,
             "wanted": wanted,
             "active": active,
             "done": done,
             "state": state,
+            "used_as": StageItem.Purpose(purpose).label if purpose else "",
             "outcomes": outcomes[pk],
         }

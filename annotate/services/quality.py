@@ -76,7 +76,7 @@ _CHECK_COUNTS = {
 }
 
 
-def own_checks(*, stage: Stage, person: Person) -> CheckFigures | None:
+def own_checks(stage: Stage, person: Person) -> CheckFigures | None:
     """What somebody hears of their own checks: everything when the stage is closed, before that whole blocks of ten.
 
     None: nothing yet, or nothing to tell. Blocks are of checks in the order in which they were answered, so that no

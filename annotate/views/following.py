@@ -9,13 +9,14 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_POST
 
+from annotate.checks_forms import ChecksForm, SetApartForm
 from annotate.exceptions import FeedNotPossible, StageOptionsInvalid, WorkNotPossible
 from annotate.models import Feed
-from annotate.services import cross_checking, feeds, projects
+from annotate.services import checks, cross_checking, feeds, projects
 from annotate.stage_forms import CrossCheckForm, FeedForm, options_form
 from annotate.views.doors import PersonRequest, signed_in
 from annotate.views.stage import stage_page, stage_run_by
-from annotate.wording import _, listed
+from annotate.wording import _, listed, ngettext
 
 
 @require_POST
@@ -35,6 +36,60 @@ def stage_options(request: PersonRequest, slug: str, stage_slug: str) -> HttpRes
         form.add_error(refusal.option if refusal.option in form.fields else None, str(refusal))
         return stage_page(request, project, row, status=422, options_form=form)
     messages.success(request, _("Saved. What people were shown so far stays as they saw it."))
+    return redirect("stage", slug, stage_slug)
+
+
+@require_POST
+@signed_in
+def stage_checks(request: PersonRequest, slug: str, stage_slug: str) -> HttpResponse:
+    """Change how often a check comes and what qualifies."""
+    project, row = stage_run_by(request, slug, stage_slug)
+    form = ChecksForm(request.POST)
+    if not form.is_valid():
+        return stage_page(request, project, row, status=422, checks_form=form)
+    try:
+        checks.change_rules(stage=row, by=request.user, **form.cleaned_data)
+    except WorkNotPossible as refusal:
+        form.add_error(None, str(refusal))
+        return stage_page(request, project, row, status=refusal.http_status, checks_form=form)
+    messages.success(request, _("Saved. What people did so far stays as it was judged."))
+    return redirect("stage", slug, stage_slug)
+
+
+@require_POST
+@signed_in
+def stage_apart(request: PersonRequest, slug: str, stage_slug: str) -> HttpResponse:
+    """Make the items of a set checks, or items to qualify with."""
+    project, row = stage_run_by(request, slug, stage_slug)
+    form = SetApartForm(request.POST, project=project)
+    if not form.is_valid():
+        return stage_page(request, project, row, status=422, apart_form=form)
+    try:
+        done = checks.set_apart(stage=row, by=request.user, **form.cleaned_data)
+    except WorkNotPossible as refusal:
+        form.add_error(None, str(refusal))
+        return stage_page(request, project, row, status=refusal.http_status, apart_form=form)
+    n, n_known = done.n_added + done.n_moved, done.n_known
+    n_without, n_met = len(done.without_gold), len(done.answered)
+    said = [
+        ngettext("%(n)s item set apart.", "%(n)s items set apart.", n, n=f"{n:,}"),
+        n_known and ngettext("%(n)s was so already.", "%(n)s were so already.", n_known, n=f"{n_known:,}"),
+        n_without
+        and ngettext(
+            "%(n)s has no gold label and stays as it is.",
+            "%(n)s have no gold label and stay as they are.",
+            n_without,
+            n=f"{n_without:,}",
+        ),
+        n_met
+        and ngettext(
+            "%(n)s has been met by somebody and stays work.",
+            "%(n)s have been met by somebody and stay work.",
+            n_met,
+            n=f"{n_met:,}",
+        ),
+    ]
+    messages.success(request, listed([one for one in said if one], between=" "))
     return redirect("stage", slug, stage_slug)
 
 

@@ -16,17 +16,19 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
+from annotate.checks_forms import DecideForm
 from annotate.csv_text import csv_chunks
 from annotate.exceptions import GoldpanelError
 from annotate.models import Exclusion, Invite, Membership, Participation, Project
 from annotate.people_forms import BulkForm, EraseForm, MembersForm
-from annotate.project_forms import CodesForm, ExcludeForm, InviteForm
-from annotate.services import excluding, grouping, leaving, people, projects
+from annotate.project_forms import CodesForm, InviteForm
+from annotate.services import excluding, grouping, leaving, people, projects, quality_page
 from annotate.services.member_list import days_of, history_of, member_rows, members, page_of_members
 from annotate.stage_forms import GroupsForm
 from annotate.views.doors import PersonRequest, project_run_by, signed_in
 from annotate.views.navigation import project_page
-from annotate.views.paging import page_number
+from annotate.views.paging import page_number, row_before
+from annotate.views.quality import words_of_exclusion, words_of_lifting
 from annotate.wording import _, listed, ngettext
 
 STATES = {"pause": projects.pause_member, "reactivate": projects.reactivate_member}
@@ -233,11 +235,11 @@ def person_code(request: PersonRequest, slug: str, pseudonym: str) -> HttpRespon
 @signed_in
 def person_exclude(request: PersonRequest, slug: str, pseudonym: str) -> HttpResponse:
     project, membership = _member(request, slug, pseudonym)
-    form = ExcludeForm(request.POST)
+    form = DecideForm(request.POST)
     if not form.is_valid():
         return _person_page(request, project, membership, status=422, exclude_form=form)
-    excluding.exclude_person(project=project, person=membership.person, by=request.user, **form.cleaned_data)
-    messages.success(request, _("Excluded. The votes on the items concerned are counted again."))
+    made = excluding.exclude_person(project=project, person=membership.person, by=request.user, **form.cleaned_data)
+    messages.success(request, words_of_exclusion(made))
     return redirect("person", slug, pseudonym)
 
 
@@ -246,8 +248,12 @@ def person_exclude(request: PersonRequest, slug: str, pseudonym: str) -> HttpRes
 def exclusion_lift(request: PersonRequest, slug: str, exclusion_id: int) -> HttpResponse:
     project = project_run_by(request.user, slug)
     exclusion = get_object_or_404(Exclusion.objects.run_by(request.user), project=project, pk=exclusion_id)
-    excluding.lift_exclusion(exclusion=exclusion, by=request.user)
-    messages.success(request, _("Lifted. The answers count again."))
+    lifted = excluding.lift_exclusion(exclusion=exclusion, by=request.user)
+    messages.success(request, words_of_lifting(lifted))
+    if request.POST.get("from") == "quality":
+        return redirect("quality", slug)
+    if exclusion.annotation is not None:
+        return redirect("answer", slug, exclusion.annotation.pk)
     if exclusion.person is None:
         return redirect("people", slug)
     return redirect("person", slug, exclusion.person.pseudonym)
@@ -259,6 +265,21 @@ def _tell_dealt(request: PersonRequest, got: Mapping[str, int], seed: int) -> No
         messages.success(request, _("Dealt by seed %(seed)s: %(dealt)s.", seed=seed, dealt=dealt))
     else:
         messages.success(request, _("Everybody has a group already."))
+
+
+@require_safe
+@signed_in
+def person_answers(request: PersonRequest, slug: str, pseudonym: str) -> HttpResponse:
+    """What somebody answered, the newest first, each with a page where it can be left out."""
+    project, membership = _member(request, slug, pseudonym)
+    rows, has_more = quality_page.answers_of(project, membership.person, before=row_before(request))
+    address = reverse("person-answers", args=[slug, pseudonym])
+    context = project_page(project, request.user, "people") | {
+        "member": membership,
+        "rows": rows,
+        "next_url": f"{address}?after={rows[-1].annotation.pk}" if has_more else "",
+    }
+    return render(request, "annotate/person_answers.html", context)
 
 
 def _member(request: PersonRequest, slug: str, pseudonym: str) -> tuple[Project, Membership]:
@@ -304,7 +325,7 @@ def _person_page(
         .select_related("stage")
         .order_by("stage__position"),
         "exclusions": exclusions.order_by("-decided_at"),
-        "exclude_form": ExcludeForm(),
+        "exclude_form": DecideForm(),
         "days": days_of(project, membership.person),
         "history": history_of(project, membership.person),
         "erase_form": EraseForm(person=membership.person),

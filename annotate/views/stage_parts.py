@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from annotate.answers import fields_from_json
+from annotate.checks_forms import ChecksForm, SetApartForm
 from annotate.exceptions import RecipeInvalid
 from annotate.feeding import Recipe
-from annotate.models import Event, Feed, Stage, StageVersion
+from annotate.models import Event, Feed, Stage, StageItem, StageVersion
 from annotate.recipes import in_words, offered
+from annotate.services.checks import CHECKED_KINDS
 from annotate.services.cross_checking import GROUPS, draw_made, written_by
 from annotate.services.grouping import group_sizes
 from annotate.stage_forms import CrossCheckForm, FeedForm, options_form
@@ -33,6 +36,15 @@ def stage_parts(stage: Stage, version: StageVersion) -> dict[str, Any]:
         ),
         "writes_questions": writes,
     }
+    if stage.kind in CHECKED_KINDS:
+        apart = Counter(stage.stage_items.exclude(purpose=StageItem.Purpose.WORK).values_list("purpose", flat=True))
+        n_pool = apart.pop(StageItem.Purpose.QUALIFICATION, 0)
+        parts |= {
+            "checks_form": ChecksForm(initial={name: getattr(stage, name) for name in ChecksForm.base_fields}),
+            "apart_form": SetApartForm(project=stage.project),
+            "n_checks": apart.total(),
+            "n_pool": n_pool,
+        }
     if stage.is_cross_group:
         made = draw_made(stage)
         sizes = group_sizes(stage.project)

@@ -36,11 +36,15 @@ from annotate.person_token import is_token_of, person_token
 from annotate.services import assigning, counting, hinting, submitting
 from annotate.services.assigning import Left, NothingLeft
 from annotate.services.counting import PersonCounts
+from annotate.services.qualifying import Phase, told_to
+from annotate.services.qualifying import progress_of as qualification_progress
+from annotate.services.quality import own_checks
 from annotate.services.showing import given_to
 from annotate.shown import ShownItem, shown_item
 from annotate.templatetags.content import kind_of
 from annotate.views import adjudication, judging, review
 from annotate.views.at_work import at_work
+from annotate.views.qualifying import words_of
 from annotate.views.sheets import Sheet
 from annotate.wording import said
 
@@ -304,8 +308,17 @@ def _page(
         "last_answer": None if revising else _last_answer(desk, last),
         "idle_seconds": settings.IDLE_SECONDS,
     }
+    if (isinstance(outcome, NothingLeft) and outcome.kind == Left.NOT_QUALIFIED) or _is_to_qualify(outcome):
+        told = told_to(desk.stage, desk.person)
+        context |= {"qualification": told, "progress": qualification_progress(told)}
+        if told.phase == Phase.COUNTING and "counted" in request.GET:
+            # The page asks every few seconds, and there is nothing new to show.
+            return HttpResponse(status=204)
     if isinstance(outcome, NothingLeft):
-        context["empty"] = _why_empty(outcome, desk.stage)
+        if outcome.kind == Left.NOT_QUALIFIED:
+            context["empty"] = words_of(context["qualification"])
+        else:
+            context["empty"] = _why_empty(outcome, desk.stage) | {"own_checks": own_checks(desk.stage, desk.person)}
     else:
         context |= _form_context(outcome, version or desk.version, form, revising)
         context |= {"is_open": is_open, "revising": revising is not None, "skip_options": _skip_options()}
@@ -471,6 +484,10 @@ def _summary(specs: Sequence[FieldSpec], answer: Mapping[str, Any]) -> str:
             text = get_field_type(spec.type).in_words(value, spec)
             return text if len(text) <= SUMMARY_LENGTH else f"{text[: SUMMARY_LENGTH - 1]}…"
     return _("no answer")
+
+
+def _is_to_qualify(outcome: Assignment | NothingLeft) -> bool:
+    return isinstance(outcome, Assignment) and outcome.purpose == StageItem.Purpose.QUALIFICATION
 
 
 def _why_empty(left: NothingLeft, stage: Stage) -> dict[str, str]:

@@ -44,12 +44,12 @@ def test_own_checks_are_told_after_the_stage_or_in_whole_blocks():
     resolve_due()
     CheckResult.objects.filter(pk__in=CheckResult.objects.order_by("-pk").values("pk")[:4]).update(is_right=False)
     assert CheckResult.objects.count() == 14
-    assert quality.own_checks(stage=stage, person=person) is None
+    assert quality.own_checks(stage, person) is None
     stage.tells_checks = True
-    assert quality.own_checks(stage=stage, person=person).n == 10
+    assert quality.own_checks(stage, person).n == 10
     stage.state = Stage.State.CLOSED
-    assert quality.own_checks(stage=stage, person=person) == CheckFigures(n=14, n_right=10)
-    assert quality.own_checks(stage=stage, person=make_member(stage.project)) is None
+    assert quality.own_checks(stage, person) == CheckFigures(n=14, n_right=10)
+    assert quality.own_checks(stage, make_member(stage.project)) is None
 
 
 def test_nine_checks_are_told_of_only_when_the_stage_is_closed():
@@ -57,7 +57,7 @@ def test_nine_checks_are_told_of_only_when_the_stage_is_closed():
     person = make_member(stage.project)
     work_through(stage, person)
     resolve_due()
-    assert quality.own_checks(stage=stage, person=person) is None
+    assert quality.own_checks(stage, person) is None
 
 
 def test_items_that_many_got_wrong_come_first():
