@@ -38,12 +38,19 @@ class EndpointForm(PlainForm):
         max_length=200,
         help_text=_("As the server calls it. For a baseline one of %(baselines)s.", baselines=", ".join(BASELINES)),
     )
+    protocol = forms.ChoiceField(
+        choices=Endpoint.Protocol.choices,
+        initial=Endpoint.Protocol.CHAT,
+        required=False,
+        label=_("It takes"),
+        help_text=_("Plain text is for base models: the turns of a prompt are joined, and the model goes on writing."),
+    )
     base_url = forms.CharField(
         max_length=300,
         required=False,
         label=_("Address"),
         help_text=_(
-            "Of a server: up to and without /chat/completions, such as https://api.example.org/v1. "
+            "Of a server: up to and without /chat/completions or /completions, such as https://api.example.org/v1. "
             "Private addresses must be listed in the settings (GOLDPANEL_PRIVATE_ENDPOINTS)."
         ),
     )
@@ -109,6 +116,9 @@ class EndpointForm(PlainForm):
         if (others.exclude(pk=self.endpoint.pk) if self.endpoint else others).exists():
             raise ValidationError(_("There is an endpoint of that name already."))
         return name
+
+    def clean_protocol(self) -> str:
+        return str(self.cleaned_data["protocol"] or (self.endpoint or Endpoint()).protocol)
 
     def clean_key_variable(self) -> str:
         name = str(self.cleaned_data["key_variable"])

@@ -98,6 +98,7 @@ class Server:
     def application(self) -> web.Application:
         app = web.Application(client_max_size=64 * 1024 * 1024)
         app.router.add_post("/v1/chat/completions", self.complete)
+        app.router.add_post("/v1/completions", self.complete)
         app.router.add_get("/calls", self.give_calls)
         app.router.add_put("/script", self.take_script)
         return app
@@ -112,7 +113,7 @@ class Server:
 
     async def complete(self, request: web.Request) -> web.StreamResponse:
         asked = await request.json()
-        text = asked["messages"][-1]["content"]
+        text = asked["prompt"] if "prompt" in asked else asked["messages"][-1]["content"]
         behaviour = self._script.next_for(text)
         call = {
             "number": len(self._calls),
@@ -160,14 +161,18 @@ class Server:
 
 
 def _chat_completion(asked: dict[str, Any], behaviour: Behaviour, number: int) -> dict[str, Any]:
-    message = {"role": "assistant", "content": behaviour.text}
-    if behaviour.reasoning:
-        message["reasoning_content"] = behaviour.reasoning
+    choice: dict[str, Any] = {"index": 0, "finish_reason": behaviour.finish_reason}
+    if "prompt" in asked:
+        choice["text"] = behaviour.text
+    else:
+        choice["message"] = {"role": "assistant", "content": behaviour.text}
+        if behaviour.reasoning:
+            choice["message"]["reasoning_content"] = behaviour.reasoning
     body = {
         "id": f"call-{number}",
-        "object": "chat.completion",
+        "object": "text_completion" if "prompt" in asked else "chat.completion",
         "model": behaviour.model or asked["model"],
-        "choices": [{"index": 0, "message": message, "finish_reason": behaviour.finish_reason}],
+        "choices": [choice],
     }
     if behaviour.usage is not None:
         tokens_in, tokens_out = behaviour.usage

@@ -46,6 +46,7 @@ class Endpoint(serializers.Serializer):
     id = serializers.IntegerField()
     name = serializers.CharField()
     provider = serializers.ChoiceField(choices=EndpointRow.Provider.values)
+    protocol = serializers.ChoiceField(choices=EndpointRow.Protocol.values, help_text="How a server is asked.")
     model = serializers.CharField()
     base_url = serializers.CharField()
     key_variable = serializers.CharField(help_text="The name of the worker's variable that holds the key.")

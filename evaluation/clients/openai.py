@@ -1,4 +1,4 @@
-"""Any endpoint that speaks the OpenAI chat completions protocol.
+"""Any endpoint that speaks the OpenAI protocol of chat completions, or the older one of text completions.
 
 One HTTP request for every outcome, never more: nothing is retried here, because retries are `due_at` in the database
 and attempts are counted there. What is handled here is what a chunk in flight must do at once: keep to the limits,
@@ -45,6 +45,7 @@ from evaluation.clients.outgoing import (
     system_resolve,
 )
 from evaluation.clients.pace import Meter, Pace
+from evaluation.prompts.plain_text import BETWEEN_TURNS
 from evaluation.storable import storable
 
 Put = Callable[[tuple[RequestId, Outcome]], None]
@@ -57,7 +58,7 @@ SHORT_HOLD_SECONDS = 5.0
 FAILURES_IN_A_ROW = 5
 LOOK_SECONDS = 0.05
 
-OUR_OWN_FIELDS = frozenset({"model", "messages", "stream", "stream_options", "n"})
+OUR_OWN_FIELDS = frozenset({"model", "messages", "prompt", "stream", "stream_options", "n"})
 # Of an error body only the message is of interest.
 _MAX_ERROR_BODY_BYTES = 64 * 1024
 _LARGEST_COUNT = 2**31 - 1
@@ -68,6 +69,7 @@ class OpenAIClient:
     """A model behind an OpenAI-compatible endpoint.
 
     base_url: up to and without `/chat/completions`, e.g. `https://api.example.org/v1`.
+    takes_chats: else each request has one message, whose content is the text to go on from.
     api_key: the value (see `keys.key_for`), "" for none; kept out of `repr` and of every message.
     allowed_private: `host:port` entries of the settings that may be reached although they are not public.
     concurrency: connections at most; pace: which of them may be used now, and when, all of them where it is None.
@@ -77,6 +79,7 @@ class OpenAIClient:
 
     base_url: str
     model: str
+    takes_chats: bool = True
     api_key: str = field(default="", repr=False)
     allowed_private: frozenset[str] = frozenset()
     concurrency: int = 8
@@ -109,7 +112,8 @@ class OpenAIClient:
             last_start=until - self.call_seconds,
         )
         try:
-            url = checked_url(self.base_url) / "chat" / "completions"
+            url = checked_url(self.base_url)
+            url = url / "chat" / "completions" if self.takes_chats else url / "completions"
             destination = await destination_of(url, allowed_private=self.allowed_private, resolve=self.resolve)
         except AddressRefused as error:
             gate.fail_next(ClientError(ErrorKind.REFUSED_ADDRESS, self._redacted(str(error))), put)
@@ -135,9 +139,12 @@ class OpenAIClient:
     async def _see_through(
         self, session: aiohttp.ClientSession, url: URL, request: Request, gate: "_Gate", put: Put
     ) -> None:
-        outcome = await self._outcome(session, url, request_body(self.model, request))
+        outcome = await self._outcome(session, url, self._body(request))
         gate.hear(outcome)
         put((request.id, outcome))
+
+    def _body(self, request: Request) -> bytes:
+        return (request_body if self.takes_chats else text_request_body)(self.model, request)
 
     async def _outcome(self, session: aiohttp.ClientSession, url: URL, body: bytes) -> Completion | ClientError:
         started = time.monotonic()
@@ -201,7 +208,7 @@ class OpenAIClient:
 
     def _completion(self, raw: bytes, headers: Mapping[str, str], latency_ms: int) -> Completion:
         try:
-            return read_completion(raw, latency_ms=latency_ms)
+            return read_completion(raw, latency_ms=latency_ms, takes_chats=self.takes_chats)
         except EmbeddedError as embedded:
             raise self._error(embedded.status, headers, raw, latency_ms) from None
         except ValueError as error:
@@ -236,10 +243,23 @@ class OpenAIClient:
 
 def request_body(model: str, request: Request) -> bytes:
     """The JSON body of a request. Raises ValueError if its parameters set a field that is ours to set."""
+    return _body_of({"model": model, "messages": list(request.messages)}, request)
+
+
+def text_request_body(model: str, request: Request) -> bytes:
+    """The same for the older protocol. Raises ValueError, too, unless the request has one message.
+
+    A base model would invent the next question and its answer, up to the limit of tokens: what ends the turns of a
+    prompt ends its completion.
+    """
+    (message,) = request.messages
+    return _body_of({"model": model, "prompt": message["content"], "stop": [BETWEEN_TURNS]}, request)
+
+
+def _body_of(ours: Mapping[str, object], request: Request) -> bytes:
     if taken := OUR_OWN_FIELDS & request.parameters.keys():
         raise ValueError(f"These request fields cannot be set as parameters: {', '.join(sorted(taken))}.")
-    body = {"model": model, "messages": list(request.messages), **request.parameters, "stream": False}
-    return json.dumps(body, allow_nan=False).encode()
+    return json.dumps({**ours, **request.parameters, "stream": False}, allow_nan=False).encode()
 
 
 class EmbeddedError(Exception):
@@ -250,7 +270,7 @@ class EmbeddedError(Exception):
         super().__init__(f"status {status}")
 
 
-def read_completion(raw: bytes, *, latency_ms: int) -> Completion:
+def read_completion(raw: bytes, *, latency_ms: int, takes_chats: bool = True) -> Completion:
     """The completion in the body of a response with status 200.
 
     Raises ValueError, saying what is wrong, if it is not JSON or not of the shape that the protocol lays down, and
@@ -270,9 +290,11 @@ def read_completion(raw: bytes, *, latency_ms: int) -> Completion:
         raise ValueError(f"The body reports an error: {_error_message(raw)}")
     choices = body.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
-    message = choice.get("message") if isinstance(choice, dict) else None
+    part = "message" if takes_chats else "text"
+    said = choice.get(part) if isinstance(choice, dict) else None
+    message = said if takes_chats else {"content": said} if isinstance(said, str) else None
     if not isinstance(choice, dict) or not isinstance(message, dict):
-        raise ValueError(f"The body has no choices[0].message; it begins with {_beginning(raw)!r}.")
+        raise ValueError(f"The body has no choices[0].{part}; it begins with {_beginning(raw)!r}.")
     text = _text_of(message.get("content"))
     if text is None:
         raise ValueError("choices[0].message.content is neither text nor null.")

@@ -31,6 +31,15 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 (
+                    "protocol",
+                    models.CharField(
+                        choices=[("chat", "chats: /chat/completions"), ("text", "plain text: /completions")],
+                        default="chat",
+                        help_text="How a server is asked.",
+                        max_length=4,
+                    ),
+                ),
+                (
                     "model",
                     models.CharField(help_text="As the server calls it; for a baseline, its name.", max_length=200),
                 ),

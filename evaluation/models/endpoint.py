@@ -21,9 +21,16 @@ class Endpoint(models.Model):
         BASELINE = "baseline", _("baseline without a model")
         LOG = "log", _("imported log")
 
+    class Protocol(models.TextChoices):
+        CHAT = "chat", _("chats: /chat/completions")
+        TEXT = "text", _("plain text: /completions")
+
     project = models.ForeignKey("annotate.Project", on_delete=models.CASCADE, related_name="endpoints")
     name = models.CharField(max_length=120)
     provider = models.CharField(max_length=10, choices=Provider.choices)
+    protocol = models.CharField(
+        max_length=4, choices=Protocol.choices, default=Protocol.CHAT, help_text="How a server is asked."
+    )
     model = models.CharField(max_length=200, help_text="As the server calls it; for a baseline, its name.")
     base_url = models.URLField(max_length=300, blank=True)
     key_variable = models.CharField(max_length=80, blank=True, validators=[RegexValidator(KEY_VARIABLE)])

@@ -8,6 +8,7 @@ template turn it into messages. Everything goes through `render_chunk`, which re
 from evaluation.prompts import few_shot, zero_shot  # noqa: F401  (a strategy registers by being imported)
 from evaluation.prompts.exemplars import ExemplarOverlap, Unit, check_exemplars
 from evaluation.prompts.inputs import Exemplar, Message, Option, PromptInput, shown_content
+from evaluation.prompts.plain_text import as_plain_text
 from evaluation.prompts.rendering import Limits, RenderFailure, render_chunk
 from evaluation.prompts.strategies import STRATEGIES, fingerprint, render
 from evaluation.prompts.templates import ChatTemplate, default_template
@@ -23,6 +24,7 @@ __all__ = [
     "PromptInput",
     "RenderFailure",
     "Unit",
+    "as_plain_text",
     "check_exemplars",
     "default_template",
     "fingerprint",

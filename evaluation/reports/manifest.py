@@ -128,6 +128,7 @@ def _run(run: Run, model: ModelRun) -> dict[str, Any]:
         "state": run.state,
         "provider": endpoint.provider,
         "model": endpoint.model,
+        "protocol": endpoint.protocol,
         "strategy": run.strategy,
         "strategy_hash": run.strategy_hash,
         "exemplar_set": run.exemplar_set.name if run.exemplar_set else None,

@@ -57,11 +57,11 @@ from evaluation.clients.pace import Meter, Pace
 from evaluation.models import Call, Endpoint, Prediction, Run
 from evaluation.parsing import ParseStatus, parse_answer
 from evaluation.parsing.envelope import reasoning_in
-from evaluation.prompts import Message, PromptInput, RenderFailure, render_chunk
+from evaluation.prompts import Message, PromptInput, RenderFailure
 from evaluation.result_sql import Written, write_calls, write_results
 from evaluation.services import budgets, reusing
 from evaluation.services.pacing import Share, Wish, reckoned_tokens
-from evaluation.services.prompting import asking_of, wording_hash
+from evaluation.services.prompting import asking_of, render_prompts, wording_hash
 from evaluation.services.running import LIVE, RING_AGAIN
 from evaluation.storable import shorten
 
@@ -221,6 +221,7 @@ def client_for(run: Run, *, pace: Pace | None = None, meter: Meter | None = None
     return OpenAIClient(
         base_url=endpoint.base_url,
         model=endpoint.model,
+        takes_chats=endpoint.protocol == Endpoint.Protocol.CHAT,
         api_key=key,
         allowed_private=frozenset(settings.PRIVATE_ENDPOINTS),
         concurrency=endpoint.max_in_flight,
@@ -339,10 +340,10 @@ class _Shift:
         # Repeats of an item share its prompt.
         prompts = {pk: self.asking.of(revision) for pk, revision in revisions.items()}
         self.fields |= {pk: self.asking.field_of(revision) for pk, revision in revisions.items()}
-        strategy = self.run.strategy
+        strategy, protocol = self.run.strategy, self.run.endpoint.protocol
 
         def render() -> Callable[[], None]:
-            chats = dict(zip(prompts, render_chunk(strategy, list(prompts.values())), strict=True))
+            chats = dict(zip(prompts, render_prompts(strategy, protocol, list(prompts.values())), strict=True))
             return lambda: self._enqueue(claimed, revisions, prompts, chats)
 
         assert self.renderer is not None

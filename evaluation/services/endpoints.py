@@ -24,7 +24,7 @@ BASELINES = {
     "chatty_random": _("chance with a chat model's manners: for demonstrations"),
 }
 # What tells one model from another: runs point here, so it never changes under them.
-IDENTITY = ("provider", "model")
+IDENTITY = ("provider", "model", "protocol")
 
 
 class EndpointInUse(WorkNotPossible):
@@ -83,6 +83,7 @@ def _check(endpoint: Endpoint) -> None:
         )
     if endpoint.provider == Endpoint.Provider.BASELINE:
         endpoint.base_url = endpoint.key_variable = ""
+        endpoint.protocol = Endpoint.Protocol.CHAT
         return
     if (endpoint.input_price is None) != (endpoint.output_price is None):
         raise WorkNotPossible(_("Give both prices, or none; what costs nothing has the price 0."))

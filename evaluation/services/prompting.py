@@ -18,7 +18,7 @@ from annotate.answers import AnswerInvalid, FieldSpec, fields_for_item, fields_f
 from annotate.exceptions import WorkNotPossible
 from annotate.models import Gold, ItemRevision, ItemSet, ItemSetEntry, StageVersion
 from annotate.wording import _
-from evaluation.models import Call, Run
+from evaluation.models import Call, Endpoint, Run
 from evaluation.parsing import PARSER_VERSION
 from evaluation.prompts import (
     Exemplar,
@@ -28,6 +28,7 @@ from evaluation.prompts import (
     PromptInput,
     RenderFailure,
     Unit,
+    as_plain_text,
     check_exemplars,
     default_template,
     fingerprint,
@@ -127,8 +128,16 @@ def asking_of(run: Run) -> Asking:
 
 
 def render_items(run: Run, asking: Asking, revisions: Iterable[ItemRevision]) -> list[list[Message] | RenderFailure]:
-    """The chat of each item, in one child process with limits."""
-    return render_chunk(run.strategy, [asking.of(revision) for revision in revisions])
+    """What is sent of each item, rendered in one child process with limits."""
+    return render_prompts(run.strategy, run.endpoint.protocol, [asking.of(revision) for revision in revisions])
+
+
+def render_prompts(strategy: str, protocol: str, prompts: Sequence[PromptInput]) -> list[list[Message] | RenderFailure]:
+    """The same without the database: a chat for each prompt, as one text where the server takes no chats."""
+    chats = render_chunk(strategy, prompts)
+    if protocol != Endpoint.Protocol.TEXT:
+        return chats
+    return [chat if isinstance(chat, RenderFailure) else as_plain_text(chat) for chat in chats]
 
 
 def wording_hash(run: Run, asking: Asking) -> str:
@@ -151,6 +160,8 @@ def wording_hash(run: Run, asking: Asking) -> str:
         decided_by["answer_form"] = form
     if has_captions(asking.field):
         decided_by["captions"] = "in the item's language"
+    if run.endpoint.protocol != Endpoint.Protocol.CHAT:
+        decided_by["protocol"] = run.endpoint.protocol
     return hashlib.sha256(json.dumps(decided_by, sort_keys=True).encode()).hexdigest()
 
 

@@ -26,6 +26,8 @@ def request_hash(endpoint: Endpoint, request: Request) -> str:
         "messages": list(request.messages),
         "parameters": dict(request.parameters),
     }
+    if endpoint.protocol != Endpoint.Protocol.CHAT:
+        sent["protocol"] = endpoint.protocol
     return hashlib.sha256(json.dumps(sent, sort_keys=True).encode()).hexdigest()
 
 

@@ -21,7 +21,15 @@ from evaluation.services import endpoints as service
 
 # What only a server has.
 SERVER_FIELDS = (
-    *("base_url", "key_variable", "max_in_flight", "requests_per_minute", "tokens_per_minute", "timeout_seconds"),
+    *(
+        "protocol",
+        "base_url",
+        "key_variable",
+        "max_in_flight",
+        "requests_per_minute",
+        "tokens_per_minute",
+        "timeout_seconds",
+    ),
     *("input_price", "output_price", "currency"),
 )
 

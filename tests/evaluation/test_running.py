@@ -17,6 +17,7 @@ from annotate.models import Event, Item, Stage
 from evaluation.models import Call, Prediction, Run
 from evaluation.prompts import STRATEGIES, RenderFailure
 from evaluation.services import answering, prompting, running
+from evaluation.services.endpoints import EndpointInUse, change_endpoint
 from tests.evaluation.runs import (
     GOLD,
     a_moment_ago,
@@ -98,6 +99,36 @@ def test_what_was_sent_and_what_came_back_is_stored_verbatim(server):
         "max_tokens": 50,
         "stream": False,
     }
+
+
+def test_a_server_of_plain_text_is_sent_one_text_and_its_words_are_read_alike(server):
+    server.play(text=" Yes\n\n")
+    stage = make_stage()
+    exemplar = make_item(stage.project, [["question", "Is ice cold?"]], gold={"label": ["not_sure"]})
+    endpoint = make_endpoint(
+        stage.project, provider="openai", protocol="text", model="base", base_url=server.base_url, max_in_flight=1
+    )
+    parameters = {"temperature": 0.0, "max_tokens": 5}
+    run = work(few_shot(stage, [exemplar], claims(stage.project, 1), endpoint=endpoint, parameters=parameters))
+    prediction = run.predictions.get()
+    (message,) = prediction.calls.get().messages
+    # In the order of the chat, without the names of its roles: a question, its answer, and the question that is asked.
+    turns = message["content"].split("\n\n")
+    assert turns[-1] == ""
+    assert turns.index("Not sure enough") > next(n for n, turn in enumerate(turns) if "Is ice cold?" in turn)
+    assert "Is claim 0 true?" in message["content"].partition("Not sure enough")[2]
+    (call,) = server.calls()
+    assert call["text"] == message["content"]
+    # Where a turn ends its answer ends: a base model would go on with a question of its own.
+    assert call["asked"]["stop"] == ["\n\n"]
+    assert call["asked"].keys() == {"model", "prompt", "stop", "stream", *parameters}
+    assert (prediction.state, prediction.answer) == ("answered", {"label": "yes"})
+
+
+def test_how_a_server_is_asked_stays_once_a_run_has_begun(server):
+    run = work(asking_server(server, 1))
+    with pytest.raises(EndpointInUse):
+        change_endpoint(endpoint=run.endpoint, by=make_member(run.project, "admin"), protocol="text")
 
 
 def test_the_seed_that_is_sent_differs_for_every_repeat(server):
@@ -226,12 +257,12 @@ def test_ten_requests_are_sent_before_a_rate_limit_becomes_an_error():
 
 def test_a_prompt_that_cannot_be_rendered_is_an_error_of_that_item_alone(monkeypatch):
     run = started(3)
-    render = answering.render_chunk
+    render = answering.render_prompts
 
     def second_fails(*arguments: Any) -> list[Any]:
         return [RenderFailure("too long") if n == 1 else chat for n, chat in enumerate(render(*arguments))]
 
-    monkeypatch.setattr(answering, "render_chunk", second_fails)
+    monkeypatch.setattr(answering, "render_prompts", second_fails)
     work(run)
     assert outcomes(run) == {"answered": 2, "error": 1}
     assert run.predictions.get(state="error").note == "No prompt: too long"

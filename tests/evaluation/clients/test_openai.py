@@ -29,6 +29,7 @@ from evaluation.clients.openai import (
     read_completion,
     request_body,
     retry_after_seconds,
+    text_request_body,
 )
 from evaluation.clients.pace import Ended, Meter, Pace
 from tests.openai_server import Running, serving
@@ -104,10 +105,31 @@ def test_the_key_stays_out_of_repr(server):
     assert KEY not in repr(make_client(server))
 
 
-@pytest.mark.parametrize("name", ["model", "messages", "stream", "n"])
-def test_a_parameter_cannot_replace_what_is_ours(name):
+@pytest.mark.parametrize("name", ["model", "messages", "prompt", "stream", "n"])
+@pytest.mark.parametrize("body", [request_body, text_request_body])
+def test_a_parameter_cannot_replace_what_is_ours(name, body):
     with pytest.raises(ValueError, match=name):
-        request_body("small", Request(id=1, parameters={name: 2}))
+        body("small", Request(id=1, messages=[{"role": "user", "content": "?"}], parameters={name: 2}))
+
+
+def test_a_server_of_the_older_protocol_goes_on_from_the_text(server):
+    server.play(text=" Paris", finish_reason="length")
+    completion = outcome(make_client(server, takes_chats=False), "The capital of France is")
+    assert isinstance(completion, Completion)
+    assert (completion.text, completion.finish_reason, completion.status) == (" Paris", "length", "cut_off")
+    assert (completion.prompt_tokens, completion.completion_tokens) == (11, 3)
+    (call,) = server.calls()
+    assert (call["text"], "messages" in call["asked"]) == ("The capital of France is", False)
+
+
+def test_a_text_and_a_chat_of_the_same_shape_are_told_apart():
+    text = json.dumps({"choices": [{"text": "yes", "finish_reason": "stop"}]}).encode()
+    assert read_completion(text, latency_ms=1, takes_chats=False).text == "yes"
+    with pytest.raises(ValueError, match="message"):
+        read_completion(text, latency_ms=1)
+    for wrong in ({"text": None}, {"text": 3}, {"message": {"content": "yes"}}):
+        with pytest.raises(ValueError, match="text"):
+            read_completion(json.dumps({"choices": [wrong]}).encode(), latency_ms=1, takes_chats=False)
 
 
 def test_many_requests_are_in_flight_at_once_but_no_more_than_allowed(server):
