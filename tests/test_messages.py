@@ -55,7 +55,8 @@ def gathered(tmp_path_factory) -> Path:
     copy = tmp_path_factory.mktemp("gathered")
     for folder in ("config", "annotate", "evaluation", "templates", "locale", "static/js"):
         shutil.copytree(PROJECT / folder, copy / folder, ignore=shutil.ignore_patterns("__pycache__", "migrations"))
-    shutil.copy(PROJECT / "manage.py", copy)
+    for path in (PROJECT / "manage.py", *PROJECT.glob("requirements*.txt")):
+        shutil.copy(path, copy)
     messages.gather(copy)
     return copy
 

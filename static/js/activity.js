@@ -1,6 +1,8 @@
 // Active seconds: counted only while the page has the focus and somebody has touched it within the idle limit.
 // The server keeps wall time beside them, and clamps them to it.
 
+import { gettext } from "./words.js";
+
 const TICK = 1000; // milliseconds
 const RENEW_EVERY = 60_000;
 const SIGNS_OF_LIFE = ["keydown", "pointerdown", "pointermove", "wheel", "touchstart", "input", "scroll"];
@@ -50,5 +52,7 @@ export class Activity {
 
 export function inWords(seconds) {
   const minutes = Math.floor(seconds / 60);
-  return minutes ? `${minutes} min ${seconds % 60} s` : `${seconds} s`;
+  return minutes
+    ? gettext("%(minutes)s min %(seconds)s s", { minutes, seconds: seconds % 60 })
+    : gettext("%(seconds)s s", { seconds });
 }

@@ -1,6 +1,7 @@
 // "Copy selected lines into the answer": a long text that is given, line by line, exactly as it stands.
 
 import { announce } from "./status.js";
+import { gettext, ngettext } from "./words.js";
 
 const LONG = { lines: 4, characters: 200 };
 
@@ -43,9 +44,9 @@ class LineChooser {
     });
     block.replaceChildren(...this.#spans);
     block.classList.add("has-lines");
-    this.#choose = this.#button("Choose lines", () => this.#toggle());
+    this.#choose = this.#button(gettext("Choose lines"), () => this.#toggle());
     this.#choose.setAttribute("aria-pressed", "false");
-    this.#copy = this.#button("Copy selected lines into the answer", () => this.#give());
+    this.#copy = this.#button(gettext("Copy selected lines into the answer"), () => this.#give());
     // The selection of the mouse must outlive the press of the button.
     this.#copy.addEventListener("mousedown", (event) => event.preventDefault());
     const tools = document.createElement("div");
@@ -77,7 +78,7 @@ class LineChooser {
       this.#block.dataset.role = this.#block.getAttribute("role") ?? "";
       this.#block.setAttribute("role", "listbox");
       this.#block.setAttribute("aria-multiselectable", "true");
-      if (!this.#block.hasAttribute("aria-label")) this.#block.setAttribute("aria-label", "Lines of the text");
+      if (!this.#block.hasAttribute("aria-label")) this.#block.setAttribute("aria-label", gettext("Lines of the text"));
       this.#block.tabIndex = 0;
       for (const span of this.#spans) span.setAttribute("role", "option");
       this.#mark();
@@ -149,7 +150,9 @@ class LineChooser {
     this.#spans.forEach((span, at) => span.classList.toggle("is-at", this.#isChoosing && at === this.#at));
     if (this.#isChoosing) this.#block.setAttribute("aria-activedescendant", this.#spans[this.#at].id);
     const n = this.#chosen.size;
-    this.#copy.textContent = n ? `Copy ${n === 1 ? "1 selected line" : `${n} selected lines`} into the answer` : "Copy selected lines into the answer";
+    this.#copy.textContent = n
+      ? ngettext("Copy 1 selected line into the answer", "Copy %(n)s selected lines into the answer", n)
+      : gettext("Copy selected lines into the answer");
   }
 
   /** Every line that the mouse's selection touches. */
@@ -165,7 +168,7 @@ class LineChooser {
     if (field.readOnly) return;
     const places = this.#chosen.size ? [...this.#chosen].sort((a, b) => a - b) : this.#touched();
     if (!places.length) {
-      announce("No line is selected.");
+      announce(gettext("No line is selected."));
       if (!this.#isChoosing) this.#toggle();
       return;
     }
@@ -176,7 +179,7 @@ class LineChooser {
     field.dispatchEvent(new Event("input", { bubbles: true }));
     this.#chosen.clear();
     this.#mark();
-    announce(`${places.length === 1 ? "1 line" : `${places.length} lines`} copied into the answer.`);
+    announce(ngettext("1 line copied into the answer.", "%(n)s lines copied into the answer.", places.length));
   }
 }
 

@@ -1,5 +1,7 @@
 // A part that opens in place without scripts opens as a dialog with them: the same form, the same buttons.
 
+import { gettext } from "./words.js";
+
 /** details: <details data-dialog="Title"> with a summary and an .in-place-body. Returns a function that opens it. */
 export function asDialog(details, { mayOpen = () => true } = {}) {
   const summary = details.querySelector("summary");
@@ -12,7 +14,7 @@ export function asDialog(details, { mayOpen = () => true } = {}) {
   title.id = `${details.id}-title`;
   close.type = "button";
   close.className = "button small";
-  close.textContent = "Close";
+  close.textContent = gettext("Close");
   close.addEventListener("click", () => dialog.close());
   head.className = "dialog-head";
   head.append(title, close);

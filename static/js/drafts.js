@@ -5,6 +5,7 @@ import { showReadings } from "./fields.js";
 import { askToSignIn, renewToken } from "./session.js";
 import { clearNotice, clock, notice, saveState } from "./status.js";
 import * as stash from "./stash.js";
+import { gettext } from "./words.js";
 
 const TYPING_PAUSE = 800; // milliseconds
 const ANOTHER_PERSON = "another person";
@@ -46,7 +47,7 @@ export class Draft {
     if (!this.#isDirty || this.#isSaving || this.#isStopped) return;
     this.#isSaving = true;
     this.#isDirty = false;
-    saveState("busy", "Saving");
+    saveState("busy", gettext("Saving"));
     const outcome = await this.#post();
     this.#isSaving = false;
     if (!this.#isStopped) this.#after(outcome);
@@ -94,7 +95,7 @@ export class Draft {
     if (status === 200) {
       this.#backoff.reset();
       this.#tokenRenewed = false;
-      saveState("good", `Saved ${clock()}`);
+      saveState("good", gettext("Saved %(time)s", { time: clock() }));
       if (this.#refusal) clearNotice();
       this.#refusal = "";
       if (this.#isDirty) this.changed();
@@ -104,7 +105,7 @@ export class Draft {
     if (status === 409 || status === 404) {
       // Another tab, or a submit that overtook this draft: its words stand there, and here in the tab.
       this.stop();
-      saveState("", "Changed in another tab");
+      saveState("", gettext("Changed in another tab"));
       return;
     }
     this.#isDirty = true;
@@ -112,17 +113,17 @@ export class Draft {
       this.#tokenRenewed = true;
       renewToken().catch(() => "").then(() => this.save());
     } else if (status === 401 || status === ANOTHER_PERSON) {
-      const words = status === 401 ? "Signed out: sign in here, your answer is kept" : "Signed in as somebody else";
+      const words = status === 401 ? gettext("Signed out: sign in here, your answer is kept") : gettext("Signed in as somebody else");
       saveState("bad", words, async () => {
         if (await askToSignIn()) this.save();
       });
     } else if (status === 400 || status === 413 || status === 422) {
       // Sending the same words again would not help: the next change is tried again.
-      saveState("bad", "Not saved");
-      this.#refusal ||= `The server does not take these words (${status}). They are kept on this page.`;
+      saveState("bad", gettext("Not saved"));
+      this.#refusal ||= gettext("The server does not take these words (%(status)s). They are kept on this page.", { status });
       notice(this.#refusal);
     } else {
-      saveState("bad", "Not saved, trying again");
+      saveState("bad", gettext("Not saved, trying again"));
       this.#backoff.later(() => this.save());
     }
   }

@@ -4,6 +4,7 @@
 import { formatTsv, headerKey, isOdd, parseTsv } from "./grid_text.js";
 import { Table } from "./grid_table.js";
 import { announce } from "./status.js";
+import { gettext, ngettext } from "./words.js";
 
 // Rows above and below the visible ones. All others are no part of the page: 900 rows cost as much as 30.
 const MARGIN = 6;
@@ -11,16 +12,16 @@ const PAUSE = 300; // milliseconds until what was typed is written into the text
 const WIDTHS = { least: 6, most: 26 }; // of columns, in characters
 const SAMPLE = 200;
 const KEYS = [
-  ["Arrows, Tab, Enter", "move; with Shift arrows select, Tab and Enter go back"],
-  ["Typing, F2, double click", "write into a cell; Enter or Tab keeps it, Escape does not"],
-  ["Alt+Enter", "a new line inside the cell; outside of one, a row below"],
-  ["Delete", "empty what is selected"],
-  ["Ctrl+C, Ctrl+X, Ctrl+V", "copy, cut and paste, also from and to a spreadsheet"],
-  ["Ctrl+Z, Ctrl+Y", "undo, redo"],
-  ["Ctrl+D, Ctrl+Delete", "duplicate, remove the selected rows"],
-  ["Alt+↑, Alt+↓", "move the selected rows"],
-  ["Ctrl+Home, Ctrl+End", "the first cell, the last one"],
-  ["Escape, then Tab", "leave the table"],
+  [gettext("Arrows, Tab, Enter"), gettext("move; with Shift arrows select, Tab and Enter go back")],
+  [gettext("Typing, F2, double click"), gettext("write into a cell; Enter or Tab keeps it, Escape does not")],
+  ["Alt+Enter", gettext("a new line inside the cell; outside of one, a row below")],
+  ["Delete", gettext("empty what is selected")],
+  ["Ctrl+C, Ctrl+X, Ctrl+V", gettext("copy, cut and paste, also from and to a spreadsheet")],
+  ["Ctrl+Z, Ctrl+Y", gettext("undo, redo")],
+  ["Ctrl+D, Ctrl+Delete", gettext("duplicate, remove the selected rows")],
+  ["Alt+↑, Alt+↓", gettext("move the selected rows")],
+  ["Ctrl+Home, Ctrl+End", gettext("the first cell, the last one")],
+  [gettext("Escape, then Tab"), gettext("leave the table")],
 ];
 
 function element(name, attributes = {}, ...children) {
@@ -91,10 +92,10 @@ export class Grid {
     const rows = this.#rowsOf(this.#textarea.value);
     this.#box.hidden = !rows;
     this.#textarea.hidden = Boolean(rows);
-    this.#asText.textContent = rows ? "As text" : "As a grid";
+    this.#asText.textContent = rows ? gettext("As text") : gettext("As a grid");
     for (const control of this.#field.querySelectorAll("[data-of-grid]")) control.hidden = !rows;
     if (!rows) {
-      this.#state.textContent = "This text is more than rows of these columns. It is kept as it is, and can be changed here.";
+      this.#state.textContent = gettext("This text is more than rows of these columns. It is kept as it is, and can be changed here.");
       return false;
     }
     this.#table = new Table(this.#columns.length, rows.body);
@@ -184,21 +185,21 @@ export class Grid {
       this.#changed();
     });
     this.#noRow.addEventListener("input", (event) => event.stopPropagation());
-    const noRow = element("label", { class: "button small toggle", "data-of-grid": "" }, this.#noRow, "No row fits");
-    this.#asText = element("button", { type: "button", class: "button small quiet" }, "As text");
+    const noRow = element("label", { class: "button small toggle", "data-of-grid": "" }, this.#noRow, gettext("No row fits"));
+    this.#asText = element("button", { type: "button", class: "button small quiet" }, gettext("As text"));
     this.#asText.addEventListener("click", () => {
       if (this.isOpen) this.#close();
       else if (this.#open()) this.#focus();
     });
-    const tools = element("div", { class: "grid-tools", role: "group", "aria-label": `${caption.textContent.trim()}: rows` },
-      button("add", "Add row", "Alt+Enter", () => this.#addRow()),
-      button("duplicate", "Duplicate", "Control+D", () => this.#duplicate()),
-      button("up", "Up", "Alt+ArrowUp", () => this.#move(-1)),
-      button("down", "Down", "Alt+ArrowDown", () => this.#move(1)),
-      button("remove", "Remove", "Control+Delete", () => this.#remove()),
-      button("undo", "Undo", "Control+Z", () => this.#step("undo")),
-      button("redo", "Redo", "Control+Y", () => this.#step("redo")),
-      ...(this.#isNamed ? [noRow] : [button("column", "Add column", "", () => this.#addColumn())]),
+    const tools = element("div", { class: "grid-tools", role: "group", "aria-label": gettext("%(caption)s: rows", { caption: caption.textContent.trim() }) },
+      button("add", gettext("Add row"), "Alt+Enter", () => this.#addRow()),
+      button("duplicate", gettext("Duplicate"), "Control+D", () => this.#duplicate()),
+      button("up", gettext("Up"), "Alt+ArrowUp", () => this.#move(-1)),
+      button("down", gettext("Down"), "Alt+ArrowDown", () => this.#move(1)),
+      button("remove", gettext("Remove"), "Control+Delete", () => this.#remove()),
+      button("undo", gettext("Undo"), "Control+Z", () => this.#step("undo")),
+      button("redo", gettext("Redo"), "Control+Y", () => this.#step("redo")),
+      ...(this.#isNamed ? [noRow] : [button("column", gettext("Add column"), "", () => this.#addColumn())]),
       this.#asText);
     this.#scroller = element("div", { class: "grid-scroll", role: "grid", "aria-multiselectable": "true",
       "aria-labelledby": caption.id, "aria-describedby": `${hint} ${this.#textarea.getAttribute("aria-describedby") ?? ""}`.trim() });
@@ -208,9 +209,9 @@ export class Grid {
     this.#box = element("div", { class: "grid-box" }, this.#scroller);
     const keys = element("dl", { class: "grid-keys-list" });
     for (const [key, means] of KEYS) keys.append(element("dt", {}, key), element("dd", {}, means));
-    const help = element("details", { class: "grid-keys", "data-of-grid": "" }, element("summary", {}, "Keys of the table"), keys);
+    const help = element("details", { class: "grid-keys", "data-of-grid": "" }, element("summary", {}, gettext("Keys of the table")), keys);
     const words = element("p", { id: hint, class: "visually-hidden" },
-      "Arrow keys move between cells, typing or F2 writes into one. Escape, then Tab, leaves the table.");
+      gettext("Arrow keys move between cells, typing or F2 writes into one. Escape, then Tab, leaves the table."));
     this.#textarea.before(words, tools, this.#box);
     this.#textarea.after(this.#state, help);
     label.addEventListener("click", () => { if (this.isOpen) this.#focus(); });
@@ -221,7 +222,7 @@ export class Grid {
     this.settle();
     this.#box.hidden = true;
     this.#textarea.hidden = false;
-    this.#asText.textContent = "As a grid";
+    this.#asText.textContent = gettext("As a grid");
     for (const control of this.#field.querySelectorAll("[data-of-grid]")) control.hidden = true;
     this.#state.textContent = "";
     this.#textarea.focus();
@@ -242,7 +243,7 @@ export class Grid {
     this.#fitColumns();
     this.#scroller.setAttribute("aria-colcount", this.#columns.length + 1);
     const corner = element("div", { role: "columnheader", class: "grid-corner", "aria-colindex": 1 },
-      element("span", { class: "visually-hidden" }, "Row"));
+      element("span", { class: "visually-hidden" }, gettext("Row")));
     const head = element("div", { role: "row", class: "grid-row grid-head", "aria-rowindex": 1 }, corner);
     this.#columns.forEach((name, column) => {
       const type = this.#isNamed ? this.#types[column] : "";
@@ -303,7 +304,7 @@ export class Grid {
       cell.textContent = text;
       const odd = this.#isNamed && isOdd(text, this.#types[column]);
       cell.classList.toggle("is-odd", odd);
-      if (odd) cell.title = `This column holds ${this.#types[column]}s; it is kept as it is.`;
+      if (odd) cell.title = gettext("This column holds values like %(type)s; it is kept as it is.", { type: this.#types[column] });
       else cell.removeAttribute("title");
     });
     made.row = cells;
@@ -327,19 +328,25 @@ export class Grid {
 
   #tell() {
     const n = this.#table.filled.length - (this.#isNamed ? 0 : 1);
-    const rows = n === 1 ? "1 row" : `${Math.max(0, n).toLocaleString("en")} rows`;
+    const rows = ngettext("1 row.", "%(n)s rows.", n, { n: Math.max(0, n).toLocaleString("en") });
     let nOdd = 0;
     let where = "";
     if (this.#isNamed && this.#types.some((type) => type && type !== "text")) {
       this.#table.rows.forEach((row, at) => row.forEach((cell, column) => {
         if (!isOdd(cell, this.#types[column])) return;
         nOdd += 1;
-        where ||= `Row ${at + 1}, ${this.#columns[column]}: “${cell.slice(0, 30)}” looks like no ${this.#types[column]}`;
+        where ||= gettext("Row %(n)s, %(column)s: “%(cell)s” looks like no %(type)s", {
+          n: at + 1, column: this.#columns[column], cell: cell.slice(0, 30), type: this.#types[column],
+        });
       }));
     }
-    const odd = nOdd ? ` ${where}${nOdd > 1 ? `; ${nOdd - 1} more like it` : ""}. It may stay so.` : "";
-    const names = this.#isNamed ? "" : " The first row names the columns.";
-    this.#state.textContent = this.#noRow.checked ? "The answer is: no row fits." : `${this.#said} ${rows}.${names}${odd}`.trim();
+    const odd = nOdd > 1
+      ? gettext("%(where)s; %(n)s more like it. It may stay so.", { where, n: nOdd - 1 })
+      : nOdd ? gettext("%(where)s. It may stay so.", { where }) : "";
+    const names = this.#isNamed ? "" : gettext("The first row names the columns.");
+    this.#state.textContent = this.#noRow.checked
+      ? gettext("The answer is: no row fits.")
+      : [this.#said, rows, names, odd].filter(Boolean).join(" ");
     this.#buttons.undo.disabled = !this.#table.canUndo;
     this.#buttons.redo.disabled = !this.#table.canRedo;
   }
@@ -386,7 +393,7 @@ export class Grid {
     this.#table.insert(at);
     this.#changed();
     this.#go({ row: at, column: 0 });
-    announce(`Row ${at + 1} added.`);
+    announce(gettext("Row %(n)s added.", { n: at + 1 }));
   }
 
   #addColumn() {
@@ -404,7 +411,9 @@ export class Grid {
     this.#table.duplicate(top, bottom);
     this.#changed();
     this.#go({ row: bottom + 1, column: this.#active.column });
-    announce(top === bottom ? `Row ${top + 1} duplicated.` : `Rows ${top + 1} to ${bottom + 1} duplicated.`);
+    announce(top === bottom
+      ? gettext("Row %(n)s duplicated.", { n: top + 1 })
+      : gettext("Rows %(first)s to %(last)s duplicated.", { first: top + 1, last: bottom + 1 }));
   }
 
   #remove() {
@@ -412,7 +421,9 @@ export class Grid {
     this.#table.remove(top, bottom);
     this.#changed();
     this.#go({ row: top, column: this.#active.column });
-    announce(top === bottom ? `Row ${top + 1} removed.` : `Rows ${top + 1} to ${bottom + 1} removed.`);
+    announce(top === bottom
+      ? gettext("Row %(n)s removed.", { n: top + 1 })
+      : gettext("Rows %(first)s to %(last)s removed.", { first: top + 1, last: bottom + 1 }));
   }
 
   #move(by) {
@@ -421,14 +432,14 @@ export class Grid {
     this.#changed();
     this.#anchor = { ...this.#anchor, row: this.#anchor.row + by };
     this.#go({ ...this.#active, row: this.#active.row + by }, { extend: true });
-    announce(`Moved to row ${this.#area.top + 1}.`);
+    announce(gettext("Moved to row %(n)s.", { n: this.#area.top + 1 }));
   }
 
   #step(name) {
     if (!this.#table[name]()) return;
     this.#changed();
     this.#go(this.#active);
-    announce(name === "undo" ? "Undone." : "Done again.");
+    announce(name === "undo" ? gettext("Undone.") : gettext("Done again."));
   }
 
   #clear() {
@@ -443,7 +454,7 @@ export class Grid {
     const { row, column } = this.#active;
     const cell = this.#cell(this.#active);
     const editor = element("textarea", { class: "grid-editor", rows: 1, dir: "auto", autocomplete: "off", spellcheck: "false",
-      "aria-label": `${this.#columns[column]}, row ${row + 1}` });
+      "aria-label": gettext("%(column)s, row %(n)s", { column: this.#columns[column], n: row + 1 }) });
     const language = this.#textarea.getAttribute("lang");
     if (language) editor.lang = language;
     editor.value = fresh ? "" : this.#table.rows[row][column];
@@ -569,7 +580,7 @@ export class Grid {
     if (event.key === "Escape") {
       this.#anchor = this.#active;
       this.#mark();
-      announce("Tab leaves the table.");
+      announce(gettext("Tab leaves the table."));
     } else if (isCommand && event.key === "Enter") return;
     else if (!(isCommand ? this.#commandKey(event) : event.altKey && !event.getModifierState("AltGraph") ? this.#altKey(event) : this.#plainKey(event))) return;
     event.preventDefault();
@@ -661,7 +672,7 @@ export class Grid {
     const block = this.#table.rows.slice(top, bottom + 1).map((row) => row.slice(left, right + 1));
     event.clipboardData.setData("text/plain", formatTsv(block));
     event.preventDefault();
-    announce(`${block.length * block[0].length} cells copied.`);
+    announce(gettext("%(n)s cells copied.", { n: block.length * block[0].length }));
     return true;
   }
 
@@ -681,17 +692,21 @@ export class Grid {
       const above = this.#table.rows;
       block = block.slice(1).map((row, n) => Array.from({ length: width }, (_, column) => row[places.indexOf(column)] ?? above[top + n]?.[column] ?? ""));
       start = 0;
-      said.push("The first line named the columns.");
+      said.push(gettext("The first line named the columns."));
     } else if (block.length === 1 && block[0].length === 1 && (top !== bottom || left !== right)) {
       block = Array.from({ length: bottom - top + 1 }, () => Array(right - left + 1).fill(block[0][0]));
     }
     const widest = Math.max(...block.map((row) => row.length));
     const nOver = widest - (this.#columns.length - start);
-    if (nOver > 0) said.push(`${nOver === 1 ? "1 column" : `${nOver} columns`} beyond the last one left out; Undo takes the paste back.`);
+    if (nOver > 0) said.push(ngettext(
+      "1 column beyond the last one left out; Undo takes the paste back.",
+      "%(n)s columns beyond the last one left out; Undo takes the paste back.",
+      nOver,
+    ));
     this.#table.paste(block, top, start);
     this.#fitColumns();
     this.#anchor = { row: top, column: start };
-    const words = `${block.length === 1 ? "1 row" : `${block.length} rows`} pasted. ${said.join(" ")}`.trim();
+    const words = [ngettext("1 row pasted.", "%(n)s rows pasted.", block.length), ...said].join(" ");
     this.#changed(said.length ? words : "");
     this.#go({ row: top + block.length - 1, column: start + widest - 1 }, { extend: true });
     announce(words);

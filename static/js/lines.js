@@ -1,6 +1,7 @@
 // A list as lines that are added, removed and, where their order counts, moved. The textarea stays the form's value.
 
 import { announce } from "./status.js";
+import { gettext } from "./words.js";
 
 export class Lines {
   #field;
@@ -16,7 +17,7 @@ export class Lines {
     this.#caption = field.querySelector("[data-caption]").textContent.trim();
     this.#list = document.createElement("ol");
     this.#list.className = `lines${this.#isOrdered ? " is-ordered" : ""}`;
-    const add = this.#button("Add a line", () => this.#add(this.#list.children.length));
+    const add = this.#button(gettext("Add a line"), () => this.#add(this.#list.children.length));
     this.#textarea.hidden = true;
     this.#textarea.before(this.#list);
     this.#textarea.after(add);
@@ -66,15 +67,15 @@ export class Lines {
       if (this.#textarea.hasAttribute(name)) input.setAttribute(name, this.#textarea.getAttribute(name));
     }
     line.append(input);
-    if (this.#isOrdered) line.append(this.#button("Up", () => this.#move(line, -1)), this.#button("Down", () => this.#move(line, 1)));
-    line.append(this.#button("Remove", () => this.#remove(line)));
+    if (this.#isOrdered) line.append(this.#button(gettext("Up"), () => this.#move(line, -1)), this.#button(gettext("Down"), () => this.#move(line, 1)));
+    line.append(this.#button(gettext("Remove"), () => this.#remove(line)));
     return line;
   }
 
   #number() {
     [...this.#list.children].forEach((line, at) => {
-      line.querySelector("input").setAttribute("aria-label", `${this.#caption}, line ${at + 1}`);
-      for (const button of line.querySelectorAll("button")) button.setAttribute("aria-label", `${button.textContent} line ${at + 1}`);
+      line.querySelector("input").setAttribute("aria-label", gettext("%(caption)s, line %(n)s", { caption: this.#caption, n: at + 1 }));
+      for (const button of line.querySelectorAll("button")) button.setAttribute("aria-label", gettext("%(act)s line %(n)s", { act: button.textContent, n: at + 1 }));
     });
   }
 
@@ -93,7 +94,7 @@ export class Lines {
     else line.querySelector("input").value = "";
     this.#changed();
     (near ?? line).querySelector("input").focus();
-    announce("Line removed.");
+    announce(gettext("Line removed."));
   }
 
   #move(line, by) {
@@ -103,7 +104,7 @@ export class Lines {
     else other.after(line);
     this.#changed();
     line.querySelector("input").focus();
-    announce(`Moved to line ${[...this.#list.children].indexOf(line) + 1}.`);
+    announce(gettext("Moved to line %(n)s.", { n: [...this.#list.children].indexOf(line) + 1 }));
   }
 
   #key(event) {

@@ -1,6 +1,7 @@
 // Questions with answers, pair by pair: add, remove and move them in place. Without this each button posts the form.
 
 import { announce } from "./status.js";
+import { gettext } from "./words.js";
 
 const pairsOf = (field) => [...field.querySelectorAll("[data-pair]")];
 const fieldOf = (element) => element?.closest?.("[data-pairs]");
@@ -51,7 +52,7 @@ function add(field, after = null) {
   if (pairs.length >= Number(field.dataset.most || 50)) return;
   const pair = emptyPair(field);
   (after ?? pairs.at(-1)).after(pair);
-  changed(field, pair, `Pair ${pairsOf(field).indexOf(pair) + 1} added`);
+  changed(field, pair, gettext("Pair %(n)s added", { n: pairsOf(field).indexOf(pair) + 1 }));
 }
 
 function remove(field, pair) {
@@ -59,7 +60,7 @@ function remove(field, pair) {
   if (pairs.length === 1) return;
   const position = pairs.indexOf(pair);
   pair.remove();
-  changed(field, pairsOf(field)[Math.max(0, position - 1)], `Pair ${position + 1} removed`);
+  changed(field, pairsOf(field)[Math.max(0, position - 1)], gettext("Pair %(n)s removed", { n: position + 1 }));
 }
 
 function move(field, pair, by) {
@@ -69,7 +70,7 @@ function move(field, pair, by) {
   const part = document.activeElement?.matches?.("input") ? "input" : "textarea";
   if (by < 0) other.before(pair);
   else other.after(pair);
-  changed(field, pair, `Now pair ${pairsOf(field).indexOf(pair) + 1}`, part);
+  changed(field, pair, gettext("Now pair %(n)s", { n: pairsOf(field).indexOf(pair) + 1 }), part);
 }
 
 /** As many pairs as the kept words of this form have, before they are put back. */

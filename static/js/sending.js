@@ -4,6 +4,7 @@ import { Backoff } from "./backoff.js";
 import { askToSignIn, renewToken } from "./session.js";
 import { clearNotice, clock, notice, saveState } from "./status.js";
 import * as stash from "./stash.js";
+import { gettext } from "./words.js";
 
 const backoff = new Backoff();
 let tokenRenewed = false;
@@ -58,7 +59,7 @@ export function watchSending({ onSubmit, onRefused }) {
       stash.keep(itemOf(elt), elt, { submitting: true });
     }
     freeze(itemOf(elt), true);
-    saveState("busy", "Saving");
+    saveState("busy", gettext("Saving"));
   });
 
   document.body.addEventListener("htmx:afterRequest", () => { isOnTheWay = false; });
@@ -93,10 +94,10 @@ function arrived(elt, item, status) {
   if (status >= 400) {
     // Refused with a reason that the new page shows: the words stay the person's, to be changed and sent anew.
     if (isAnswer(elt)) stash.keep(item, elt);
-    saveState("", "Not submitted");
+    saveState("", gettext("Not submitted"));
   } else if (elt.matches("form")) {
     stash.drop(item.dataset.person, item.dataset.token);
-    saveState("good", `Saved ${clock()}`);
+    saveState("good", gettext("Saved %(time)s", { time: clock() }));
   } else {
     // The page that came holds the words that were sent: older ones must not be put back over them.
     if (elt.matches("[data-look]")) stash.drop(item.dataset.person, item.dataset.token);
@@ -114,35 +115,35 @@ function failed(elt, status) {
   } else if (status === 401) {
     signedOut(elt);
   } else if (status === 0 || status === 429 || status >= 500) {
-    saveState("bad", "Not saved, trying again");
-    notice(status ? "The server has trouble. Your answer is kept on this page and is sent again by itself."
-      : "The network or the server is away. Your answer is kept on this page and is sent again by itself.", again);
+    saveState("bad", gettext("Not saved, trying again"));
+    notice(status ? gettext("The server has trouble. Your answer is kept on this page and is sent again by itself.")
+      : gettext("The network or the server is away. Your answer is kept on this page and is sent again by itself."), again);
     backoff.later(again);
   } else {
     freeze(item, false);
     stash.holdBack(item.dataset.person, item.dataset.token);
     refused();
-    saveState("bad", "Not submitted");
-    notice(`The server did not take this (${status}). Your answer is kept on this page.`, again);
+    saveState("bad", gettext("Not submitted"));
+    notice(gettext("The server did not take this (%(status)s). Your answer is kept on this page.", { status }), again);
   }
 }
 
 async function signedOut(elt) {
   const again = () => send(elt);
-  saveState("bad", "Signed out: sign in here, your answer is kept", () => signedOut(elt));
+  saveState("bad", gettext("Signed out: sign in here, your answer is kept"), () => signedOut(elt));
   if (await askToSignIn()) again();
-  else notice("You are signed out. Your answer is kept on this page and is sent when you have signed in.", () => signedOut(elt));
+  else notice(gettext("You are signed out. Your answer is kept on this page and is sent when you have signed in."), () => signedOut(elt));
 }
 
 async function anotherPerson(elt) {
   const ask = () => anotherPerson(elt);
-  saveState("bad", "Signed in as somebody else", ask);
+  saveState("bad", gettext("Signed in as somebody else"), ask);
   const isSignedIn = await askToSignIn({
-    title: "Somebody else is signed in",
-    words: "This answer belongs to the person who wrote it. Nothing was stored. Sign in as that person and it will be sent.",
+    title: gettext("Somebody else is signed in"),
+    words: gettext("This answer belongs to the person who wrote it. Nothing was stored. Sign in as that person and it will be sent."),
   });
   if (isSignedIn) send(elt);
-  else notice("Somebody else is signed in. This answer is kept on this page; it is sent when the person who wrote it signs in.", ask);
+  else notice(gettext("Somebody else is signed in. This answer is kept on this page; it is sent when the person who wrote it signs in."), ask);
 }
 
 /** Answers to earlier items that a dead network held back, of the person who is signed in now. */
@@ -157,10 +158,10 @@ export async function sendWaiting(item) {
       const text = await response.text();
       if (response.ok && isItem(text)) {
         stash.drop(item.dataset.person, one.token);
-        saveState("good", `Saved ${clock()}`);
+        saveState("good", gettext("Saved %(time)s", { time: clock() }));
       } else if ((response.status === 409 && !isConflict(text)) || response.status === 404) {
         stash.holdBack(item.dataset.person, one.token);
-        notice("An answer to an earlier item came too late: that item is no longer open for you. Its text stays in this tab.");
+        notice(gettext("An answer to an earlier item came too late: that item is no longer open for you. Its text stays in this tab."));
       }
     } catch {
       return; // Still away: the next item tries again.

@@ -1,5 +1,7 @@
 // Signing in again over the page, so that a dead session never costs an answer.
 
+import { gettext } from "./words.js";
+
 const dialog = () => document.getElementById("sign-in-dialog");
 const signInUrl = () => document.getElementById("work").dataset.signInUrl;
 
@@ -21,7 +23,7 @@ function adopt(token = "") {
 let asking = null;
 
 /** Opens the dialog; resolves to true once somebody has signed in, to false if it was closed. */
-export function askToSignIn({ title = "You are signed out", words = "Your answer is kept on this page. Sign in again and it will be sent." } = {}) {
+export function askToSignIn({ title = gettext("You are signed out"), words = gettext("Your answer is kept on this page. Sign in again and it will be sent.") } = {}) {
   document.getElementById("sign-in-title").textContent = title;
   document.getElementById("sign-in-words").textContent = words;
   asking ??= new Promise((resolve) => {
@@ -66,9 +68,9 @@ async function signIn(form) {
       adopt(answer.csrf_token);
       return true;
     }
-    complain(answer.error || `Signing in was refused (${response.status}). Your answer is kept.`);
+    complain(answer.error || gettext("Signing in was refused (%(status)s). Your answer is kept.", { status: response.status }));
   } catch {
-    complain("The server cannot be reached. Your answer is kept; try again in a moment.");
+    complain(gettext("The server cannot be reached. Your answer is kept; try again in a moment."));
   } finally {
     button.disabled = false;
   }

@@ -14,7 +14,7 @@ export function announce(text) {
   requestAnimationFrame(() => { announcer.textContent = text; });
 }
 
-let shown = "";
+let shown = { text: "", mood: "" };
 
 /** mood: "", "good", "bad" or "busy". act: what pressing the words does, for a state that asks for something. */
 export function saveState(mood, text, act = null) {
@@ -31,9 +31,9 @@ export function saveState(mood, text, act = null) {
     pill.textContent = text;
   }
   // "Saved" every few seconds would drown the item: only trouble, and its end, is read aloud.
-  if (mood === "bad" && shown !== text) announce(text);
-  if (mood === "good" && shown && !shown.startsWith("Sav")) announce(text);
-  shown = text;
+  if (mood === "bad" && shown.text !== text) announce(text);
+  if (mood === "good" && shown.text && shown.mood !== "good" && shown.mood !== "busy") announce(text);
+  shown = { text, mood };
 }
 
 /** Words above the item, until they are taken back. act: what "Try now" does, if there is something to try. */

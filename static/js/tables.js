@@ -1,5 +1,7 @@
 // "Copy" beside a table: its text with tabs, as spreadsheets take it.
 
+import { gettext } from "./words.js";
+
 export function asTsv(table) {
   return [...table.rows]
     .map((row) => [...row.cells].map((cell) => cell.innerText.replace(/\s+/g, " ").trim()).join("\t"))
@@ -18,16 +20,16 @@ export function offerCopies(part = document) {
     const button = document.createElement("button");
     button.type = "button";
     button.className = "button small";
-    button.textContent = "Copy as TSV";
+    button.textContent = gettext("Copy as TSV");
     button.addEventListener("click", async () => {
       try {
         await navigator.clipboard.writeText(asTsv(table));
-        button.textContent = "Copied";
+        button.textContent = gettext("Copied");
       } catch {
         getSelection().selectAllChildren(table); // Not allowed here: the table is selected, ready for Ctrl+C.
-        button.textContent = "Selected: press Ctrl+C";
+        button.textContent = gettext("Selected: press Ctrl+C");
       }
-      setTimeout(() => { button.textContent = "Copy as TSV"; }, 4000);
+      setTimeout(() => { button.textContent = gettext("Copy as TSV"); }, 4000);
     });
     slot.append(button);
   }

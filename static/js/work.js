@@ -13,6 +13,7 @@ import { makeRoom, watchPairs } from "./pairs.js";
 import { isUnacknowledged, send, sendWaiting, watchSending } from "./sending.js";
 import { announce, notice } from "./status.js";
 import * as stash from "./stash.js";
+import { gettext } from "./words.js";
 
 const work = document.getElementById("work");
 const IS_MAC = /Mac|iPhone|iPad/.test(navigator.platform);
@@ -93,7 +94,7 @@ function prepareSkip(item) {
 function count(text) {
   const most = Number(text.dataset.maxLength);
   const length = [...text.value].length;
-  document.getElementById(`count-${text.name}`).textContent = length > 0.8 * most ? `${length} of ${most} characters` : "";
+  document.getElementById(`count-${text.name}`).textContent = length > 0.8 * most ? gettext("%(length)s of %(most)s characters", { length, most }) : "";
 }
 
 async function renew(item, form) {
@@ -106,7 +107,7 @@ async function renew(item, form) {
       headers: { "HX-Request": "true", Accept: "application/json" },
     });
     if (response.status === 409 && item === itemNow()) {
-      notice("This item is no longer held for you. You can still submit; if others have taken every place, your text stays here.");
+      notice(gettext("This item is no longer held for you. You can still submit; if others have taken every place, your text stays here."));
     }
   } catch {
     // The draft says when the network is away; the lease runs on until it is back.
