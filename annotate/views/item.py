@@ -15,6 +15,7 @@ from annotate.answers import AnswerInvalid, fields_from_json, get_field_type
 from annotate.exceptions import ProposalChanged
 from annotate.models import Decision, Exclusion, Gold, Item, ItemRevision, Resolution, StageItem, StageVersion
 from annotate.services.gold_proposals import accept_proposal, decided_in, proposals_of, refuse_proposal
+from annotate.services.submitting import DECIDED
 from annotate.shown import shown_item
 from annotate.views.doors import PersonRequest, project_read_by, signed_in
 from annotate.views.navigation import project_page
@@ -124,6 +125,8 @@ def _places(places: Sequence[StageItem], words: _Words) -> list[dict[str, Any]]:
             "place": place,
             "outcomes": [one for one in outcomes[place.pk] if one["answer"] or one["n_votes"]],
             "decision": decisions.get(place.pk),
+            # One person decides there: how many said so is no news.
+            "is_decision": place.stage.kind in DECIDED,
         }
         for place in places
     ]
