@@ -17,7 +17,7 @@ from annotate.models import (
     Project,
     StageVersion,
 )
-from annotate.services import resolving, sampling
+from annotate.services import checks, qualifying, resolving, sampling
 from annotate.services.excluding import exclude_annotation, exclude_person, lift_exclusion
 from annotate.stage_kinds import first_fields
 from evaluation.services import judging
@@ -29,6 +29,7 @@ from tests.factories import (
     make_annotation,
     make_assignment,
     make_item,
+    make_item_set,
     make_member,
     make_prediction,
     make_run,
@@ -86,6 +87,7 @@ def make_whole_project() -> Study:
     )
     _runs(study)
     _judges(study)
+    _quality(study)
     with transaction.atomic():
         events.record(verb="test.happened", subject=project, project_id=project.pk, text=ODD, number=1.5, none=None)
     # It scores all answers.
@@ -123,6 +125,33 @@ def _decided(project: Project, study: Study) -> None:
     GoldRefusal.objects.create(
         item=study.items[3], field="label", answer="no", answer_hash="0" * 64, reason=ODD, refused_by=study.admin
     )
+
+
+def _quality(study: Study) -> None:
+    """A check that somebody missed, attempts of each outcome, and places that an exclusion freed."""
+    project, (first, second, third) = study.project, study.people
+    stage = make_stage(
+        project, position=6, title="Checked", overlap=1, check_every=5, tells_checks=True, qualification_size=1,
+        qualification_mark=1,
+    )  # fmt: skip
+    gold = [make_item(project, gold={"label": ["yes"]}) for _ in range(4)]
+    for purpose, items in (("check", gold[:1]), ("qualification", gold[1:])):
+        item_set = make_item_set(project, items, name=f"known: {purpose}")
+        checks.set_apart(stage=stage, item_set=item_set, purpose=purpose, by=study.admin)
+    check = stage.stage_items.get(purpose="check")
+    missed = make_annotation(check, first, {"label": "no"}, n_pastes=2, pasted_characters=70, n_away=1, away_seconds=9)
+    Assignment.objects.filter(pk=missed.assignment_id).update(purpose="check")
+    for person in (first, second):
+        attempt = qualifying.begin(stage=stage, person=person, languages=[])
+        place = attempt.places.get().stage_item
+        tried = make_annotation(place, person, {"label": "yes" if person is first else "no"})
+        Assignment.objects.filter(pk=tried.assignment_id).update(purpose="qualification")
+        resolving.resolve_due()
+    qualifying.set_aside(stage=stage, person=second, by=study.admin, reason=ODD)
+    qualifying.let_pass(stage=stage, person=third, by=study.admin, reason=ODD)
+    careless = make_annotation(make_stage_item(stage, make_item(project)), first, {"label": "no"})
+    exclude_annotation(annotation=careless, by=study.admin, reason=ODD, rule="speed", collects_again=True)
+    resolving.resolve_due()
 
 
 def _judges(study: Study) -> None:
