@@ -71,6 +71,12 @@ class StageNotOpen(GoldpanelError):
     message = _("This stage hands out no items at the moment.")
 
 
+class DecidedNotShown(GoldpanelError):
+    """People must not know yet, or at all, what was decided about what they answered."""
+
+    http_status = 409
+
+
 class MembershipPaused(GoldpanelError):
     """What a paused member has given stays as it was given."""
 

@@ -186,6 +186,17 @@ class StageForm(PlainForm):
         help_text=_("Without closed book: what people may look things up in, such as Wikipedia."),
     )
 
+    shows_decided = forms.BooleanField(
+        required=False,
+        initial=True,
+        label=_("When it is closed, people see where their answers differ from what was decided"),
+        help_text=_(
+            "With how it was decided, the adjudicator's reason and what others explained, without names. Not while any "
+            "other stage that is not closed asks about the same items. Opening a stage again lets people change "
+            "answers who have seen it."
+        ),
+    )
+    shows_gold = forms.BooleanField(required=False, label=_("and the gold label beside them"))
     is_cross_group = forms.BooleanField(
         required=False, label=_("Cross-check: nobody gets what somebody of their own group wrote")
     )

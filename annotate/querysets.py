@@ -86,6 +86,10 @@ class AdminRowQuerySet(ProjectRowQuerySet):
 class ProjectQuerySet(ProjectRowQuerySet):
     project_path = ""
 
+    def joined_by(self, person: Person | Any) -> Self:
+        """Projects that the person has a part in, whatever it is: what they find there is their own."""
+        return self.filter(by_role(person, "", (*READING_ROLES, "annotator")))
+
 
 class MembershipQuerySet(AdminRowQuerySet):
     def active(self) -> Self:

@@ -123,6 +123,7 @@ def test_whatever_is_sent_nothing_breaks_and_the_document_is_true():
         "export_id": here.export.pk,
         "feed_id": here.feed.pk,
         "resolution_id": here.resolution.pk,
+        "question_id": here.question.pk,
         "name": "report.json",
     }
     known = {

@@ -22,6 +22,7 @@ from django.utils import timezone
 from annotate.models import Exclusion, Export, Feed, Person, Resolution, Restoration, StoredFile
 from annotate.services import people, tokens
 from annotate.services.importing import draft_import
+from annotate.services.questions import ask_question
 from annotate.stage_kinds import first_fields
 from evaluation.models import Report, Trial
 from evaluation.services import judging
@@ -53,6 +54,7 @@ PUBLIC, SIGNED_IN, STAFF, READERS, ADMINS, OWNER, WORKERS = (
     {"annotator"},
     {"annotator"},
 )
+JOINED = {"annotator", "viewer", "admin"}
 CAST = sorted(PUBLIC)
 
 
@@ -88,6 +90,15 @@ DOORS: dict[str, Door] = {
     "work-renew": Door(None, OWNER, HELD),
     "work-hints": Door(None, OWNER, {"token": "authored.token"}),
     "work-revise": Door(OWNER, OWNER, {"token": "submitted.token"}),
+    "work-ask": Door(None, OWNER, HELD),
+    "work-guidelines": Door(WORKERS, WORKERS, {"project": "project.slug", "stage": "stage.slug"}),
+    "my-work": Door(JOINED, None, SLUG),
+    "my-answers": Door(OWNER, None, STAGE),
+    "my-decided": Door(OWNER, None, STAGE),
+    "my-questions": Door(JOINED, JOINED, SLUG),
+    "my-questions-read": Door(None, JOINED, SLUG),
+    "questions": Door(ADMINS, None, SLUG),
+    "question-answer": Door(None, ADMINS, SLUG | {"question_id": "question.pk"}),
     "api-schema": Door(PUBLIC),
     "tokens": Door(SIGNED_IN),
     "token-new": Door(None, SIGNED_IN),
@@ -226,6 +237,9 @@ API_DOORS: dict[str, ApiDoor] = {
     "api-gold": ApiDoor({"get": ("read", READERS)}, SLUG),
     "api-gold-proposals": ApiDoor({"get": ("read", READERS)}, SLUG),
     "api-gold-proposal": ApiDoor({"post": ("run", ADMINS)}, SLUG | {"resolution_id": "resolution.pk"}),
+    "api-assignment-ask": ApiDoor({"post": ("work", OWNER)}, HELD),
+    "api-questions": ApiDoor({"get": ("read", ADMINS)}, SLUG),
+    "api-question-answer": ApiDoor({"post": ("run", ADMINS)}, SLUG | {"question_id": "question.pk"}),
     "api-projects": ApiDoor({"get": ("read", EVERYBODY), "post": ("run", STAFF)}, refused_with=403),
     "api-project": ApiDoor({"get": ("read", READERS), "patch": ("run", ADMINS)}, SLUG),
     "api-items": ApiDoor({"get": ("read", READERS)}, SLUG),
@@ -318,9 +332,13 @@ def make_world() -> SimpleNamespace:
     authored = make_assignment(make_stage_item(author, items[0]), annotator)
     judges = make_stage(project, kind="adjudicate")
     api_token, _ = tokens.make_token(person=annotator, name="a script", scopes=["work"], days=1)
+    question = ask_question(
+        project=project, person=annotator, text="Is it?", client_key="asked", about=annotation.assignment
+    )
     return SimpleNamespace(
         project=project,
         annotation=annotation,
+        question=question,
         api_token=api_token,
         export=export,
         restoration=Restoration.objects.create(name="a.zip", created_by=admin, state="cancelled", due_at=None),

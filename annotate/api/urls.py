@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from annotate.api import exports, gold, imports, items, judging, projects, schema, stages, work
+from annotate.api import exports, gold, imports, items, judging, projects, questions, schema, stages, work
 
 urlpatterns: list[URLPattern] = [
     path("schema/", schema.schema, name="api-schema"),
@@ -17,6 +17,7 @@ urlpatterns: list[URLPattern] = [
     path("assignments/<slug:token>/skip/", work.AssignmentSkip.as_view(), name="api-assignment-skip"),
     path("assignments/<slug:token>/votes/", judging.AssignmentVotes.as_view(), name="api-assignment-votes"),
     path("assignments/<slug:token>/decide/", judging.AssignmentDecide.as_view(), name="api-assignment-decide"),
+    path("assignments/<slug:token>/ask/", questions.AssignmentAsk.as_view(), name="api-assignment-ask"),
     # A project
     path("projects/", projects.Projects.as_view(), name="api-projects"),
     path("projects/<slug:slug>/", projects.ProjectInFull.as_view(), name="api-project"),
@@ -29,6 +30,12 @@ urlpatterns: list[URLPattern] = [
         "projects/<slug:slug>/gold-proposals/<int:resolution_id>/",
         gold.GoldProposalInFull.as_view(),
         name="api-gold-proposal",
+    ),
+    path("projects/<slug:slug>/questions/", questions.Questions.as_view(), name="api-questions"),
+    path(
+        "projects/<slug:slug>/questions/<int:question_id>/answer/",
+        questions.QuestionAnswer.as_view(),
+        name="api-question-answer",
     ),
     path("projects/<slug:slug>/imports/", imports.Imports.as_view(), name="api-imports"),
     path("projects/<slug:slug>/imports/<int:job_id>/", imports.ImportInFull.as_view(), name="api-import"),

@@ -114,6 +114,8 @@ def create_stage(
     escalate_by: int = 0,
     escalate_times: int = 1,
     adjudicated_in: Stage | None = None,
+    shows_decided: bool = True,
+    shows_gold: bool = False,
     options: dict[str, JsonValue] | None = None,
     instruction: str = "",
     guidelines: str = "",
@@ -148,6 +150,8 @@ def create_stage(
             escalate_by=escalate_by,
             escalate_times=escalate_times,
             adjudicated_in=adjudicated_in,
+            shows_decided=shows_decided,
+            shows_gold=shows_gold,
             options=options,
         )
     StageVersion.objects.create(
@@ -176,6 +180,8 @@ def change_stage(
     escalate_by: int = 0,
     escalate_times: int = 1,
     adjudicated_in: Stage | None = None,
+    shows_decided: bool | None = None,
+    shows_gold: bool | None = None,
 ) -> Stage:
     """Change how a stage is run. Another overlap binds the items already in it, as far as places are not taken.
 
@@ -195,6 +201,9 @@ def change_stage(
     stage.roles = stage.roles if roles is None else list(roles)
     stage.is_cross_group = is_cross_group
     stage.escalate_by, stage.escalate_times, stage.adjudicated_in = escalate_by, escalate_times, adjudicated_in
+    shown_before = {"shows_decided": stage.shows_decided, "shows_gold": stage.shows_gold}
+    stage.shows_decided = stage.shows_decided if shows_decided is None else shows_decided
+    stage.shows_gold = stage.shows_gold if shows_gold is None else shows_gold
     stage.save()
     if asked_before != (escalate_by, escalate_times, stage.adjudicated_in_id):
         # Items that were left without a majority follow the new rule, too.
@@ -208,6 +217,8 @@ def change_stage(
         asked = overlap + (F("round") - 1) * stage.escalate_by
         work.update(wanted=Greatest(asked, F("active") + F("done")), due_at=Now())
     after = {"overlap": overlap, "lease_minutes": lease_minutes, "order": order}
+    before |= shown_before
+    after |= {"shows_decided": stage.shows_decided, "shows_gold": stage.shows_gold}
     changed = {name: [before[name], value] for name, value in after.items() if before[name] != value}
     events.record(actor=by, verb="stage.changed", subject=stage, project_id=stage.project_id, **changed)
     return stage

@@ -7,12 +7,15 @@ from functools import wraps
 from typing import Any
 
 from django.contrib.auth.views import redirect_to_login
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.vary import vary_on_headers
 
+from annotate.desk import Held, held_by
 from annotate.exceptions import OtherPersonSignedIn
+from annotate.models import Person
+from annotate.person_token import is_token_of
 from annotate.views.signing_in import sign_in_to_send, wants_json
 
 View = Callable[..., HttpResponse]
@@ -43,3 +46,23 @@ def _signed_out(request: HttpRequest) -> HttpResponse:
     if request.method == "POST":
         return sign_in_to_send(request)
     return redirect_to_login(request.get_full_path())
+
+
+def signed_person(request: HttpRequest) -> Person:
+    person = request.user
+    assert isinstance(person, Person)  # at_work let nobody else in
+    return person
+
+
+def held_assignment(request: HttpRequest, token: str) -> Held:
+    """The signed-in person's own assignment, if they are who opened the form. Raises Http404, OtherPersonSignedIn."""
+    person = signed_person(request)
+    sent = request.POST.get("person", "")
+    if sent and not is_token_of(person, sent):
+        raise OtherPersonSignedIn
+    held = held_by(person=person, token=token)
+    if held is None:
+        raise Http404
+    if request.method == "POST" and not sent:
+        raise OtherPersonSignedIn
+    return held

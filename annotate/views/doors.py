@@ -46,5 +46,9 @@ def project_read_by(person: Person | Any, slug: str) -> Project:
     return get_object_or_404(Project.objects.visible_to(person), slug=slug)
 
 
+def project_joined_by(person: Person | Any, slug: str) -> Project:
+    return get_object_or_404(Project.objects.joined_by(person), slug=slug)
+
+
 def project_run_by(person: Person | Any, slug: str) -> Project:
     return get_object_or_404(Project.objects.run_by(person), slug=slug)

@@ -12,8 +12,10 @@ from django.views.decorators.http import require_safe
 from annotate.models import Membership, Person, Project, Stage
 from annotate.querysets import READING_ROLES
 from annotate.services.counting import StageCounts, person_counts, progress_of, stage_counts
+from annotate.services.questions import n_unread_by_project
 from annotate.services.submitting import DECIDED
 from annotate.views.doors import signed_in
+from annotate.views.navigation import WORKING_ROLES
 from annotate.views.signing_in import NEW_CODE_COOKIE, take_new_code
 
 # Where what waits came of other people's work.
@@ -29,6 +31,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "pseudonym": "" if person.is_staff else person.pseudonym,
         "new_code": take_new_code(request),
         "my_stages": _my_stages(person),
+        "my_records": _my_records(person),
         "my_projects": _my_projects(person),
     }
     response = render(request, "annotate/home.html", context)
@@ -52,6 +55,21 @@ def _my_stages(person: Person) -> list[dict[str, object]]:
             "progress": progress_of(everyone[stage.pk], mine[stage.pk], check_every=stage.check_every),
         }
         for stage in stages
+    ]
+
+
+def _my_records(person: Person) -> list[dict[str, object]]:
+    """Projects in which the person works: what they did there, also in stages that are closed, and what they asked."""
+    rows = Membership.objects.active().filter(person=person, role__in=WORKING_ROLES).select_related("project")
+    unread = n_unread_by_project(person)
+    return [
+        {
+            "title": row.project.title,
+            "url": reverse("my-work", args=[row.project.slug]),
+            "questions_url": reverse("my-questions", args=[row.project.slug]),
+            "n_unread": unread.get(row.project_id, 0),
+        }
+        for row in rows.order_by("project__title", "project")
     ]
 
 

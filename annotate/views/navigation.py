@@ -7,8 +7,10 @@ from typing import Any, TypedDict
 from django.urls import reverse
 
 from annotate.models import Membership, Person, Project
-from annotate.querysets import READING_ROLES, RUNNING_ROLES
+from annotate.querysets import JUDGING_ROLES, READING_ROLES, RUNNING_ROLES
 from annotate.wording import _
+
+WORKING_ROLES = ("annotator", *JUDGING_ROLES)
 
 # (current, words, URL name, roles). By name only: the pages of the model side are reached without importing it.
 PLACES = (
@@ -18,6 +20,9 @@ PLACES = (
     ("side-by-side", _("Side by side"), "side-by-side", READING_ROLES),
     ("reports", _("Reports"), "reports", READING_ROLES),
     ("people", _("People"), "people", RUNNING_ROLES),
+    ("questions", _("Questions"), "questions", RUNNING_ROLES),
+    ("my-work", _("My work"), "my-work", WORKING_ROLES),
+    ("my-questions", _("My questions"), "my-questions", WORKING_ROLES),
 )
 
 

@@ -20,30 +20,30 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotate.answers import AnswerInvalid, FieldSpec, fields_for_item, fields_from_json, get_field_type, readings
 from annotate.claim_sql import MOST_OF_A_ROOT
-from annotate.desk import Desk, Held, desk_at, form_seen, guidelines_seen, held_by
+from annotate.desk import Desk, desk_at, form_seen, guidelines_seen
 from annotate.exceptions import (
     AssignmentNotOpen,
     MembershipPaused,
-    OtherPersonSignedIn,
     StageNotOpen,
     StaleDraft,
     VotesChanged,
 )
 from annotate.forms import AnswerForm, SkipForm
-from annotate.markdown import guidelines_html
-from annotate.models import Annotation, Assignment, GuidelineVersion, Person, Stage, StageItem, StageVersion
-from annotate.person_token import is_token_of, person_token
+from annotate.models import Annotation, Assignment, Stage, StageItem, StageVersion
+from annotate.person_token import person_token
 from annotate.services import assigning, counting, hinting, submitting
 from annotate.services.assigning import Left, NothingLeft
 from annotate.services.counting import PersonCounts
 from annotate.services.qualifying import Phase, told_to
 from annotate.services.qualifying import progress_of as qualification_progress
 from annotate.services.quality import own_checks
+from annotate.services.questions import unread_answers
 from annotate.services.showing import given_to
 from annotate.shown import ShownItem, shown_item
 from annotate.templatetags.content import kind_of
 from annotate.views import adjudication, judging, review
-from annotate.views.at_work import at_work
+from annotate.views.at_work import at_work, held_assignment, signed_person
+from annotate.views.guidelines import guidelines_beside
 from annotate.views.qualifying import words_of
 from annotate.views.sheets import Sheet
 from annotate.wording import said
@@ -65,7 +65,7 @@ ANY_TOKEN = ":token:"
 @at_work
 def work(request: HttpRequest, project: str, stage: str) -> HttpResponse:
     """The item in hand, or the next one. Asking again, or from a second tab, gives the same item."""
-    desk = desk_at(person=_person(request), project=project, stage=stage)
+    desk = desk_at(person=signed_person(request), project=project, stage=stage)
     if desk is None or not desk.may_take:
         raise Http404
     return _page(request, desk, _next(desk))
@@ -75,7 +75,7 @@ def work(request: HttpRequest, project: str, stage: str) -> HttpResponse:
 @at_work
 def submit(request: HttpRequest, token: str) -> HttpResponse:
     """Store the answer; the response that acknowledges it carries the next item."""
-    assignment, seconds, desk = _held(request, token)
+    assignment, seconds, desk = held_assignment(request, token)
     version = _version_seen(request, desk)
     form = _form(request, assignment, version)
     if not form.is_valid() or form.is_look:
@@ -117,7 +117,7 @@ def submit(request: HttpRequest, token: str) -> HttpResponse:
 @at_work
 def revise(request: HttpRequest, token: str) -> HttpResponse:
     """Change an answer that was given: GET shows it in its form, POST stores it and goes on."""
-    assignment, _, desk = _held(request, token)
+    assignment, _, desk = held_assignment(request, token)
     given = _current(assignment)
     if request.method != "POST":
         if desk.seat is None:
@@ -159,7 +159,7 @@ def revise(request: HttpRequest, token: str) -> HttpResponse:
 @at_work
 def skip(request: HttpRequest, token: str) -> HttpResponse:
     """Give the item back with a reason; the response carries the next one."""
-    assignment, _, desk = _held(request, token)
+    assignment, _, desk = held_assignment(request, token)
     form = SkipForm(request.POST)
     if not form.is_valid():
         problem = " ".join(said(str(error)) for errors in form.errors.values() for error in errors)
@@ -182,7 +182,7 @@ def skip(request: HttpRequest, token: str) -> HttpResponse:
 @at_work
 def draft(request: HttpRequest, token: str) -> HttpResponse:
     """Autosave, for the page's script. 409 is quiet: the words are stored elsewhere, newer."""
-    assignment, _, desk = _held(request, token)
+    assignment, _, desk = held_assignment(request, token)
     version = _version_seen(request, desk)
     form = _form(request, assignment, version)
     if not form.is_valid():
@@ -201,7 +201,7 @@ def draft(request: HttpRequest, token: str) -> HttpResponse:
 @at_work
 def hints(request: HttpRequest, token: str) -> HttpResponse:
     """What the author might look at again, for the page's script, while they type. Nothing is stored."""
-    assignment, _, desk = _held(request, token)
+    assignment, _, desk = held_assignment(request, token)
     version = _version_seen(request, desk)
     fields = submitting.fields_asked(assignment, version)
     if not hinting.gives_hints(desk.stage, fields):
@@ -218,28 +218,8 @@ def hints(request: HttpRequest, token: str) -> HttpResponse:
 @at_work
 def renew(request: HttpRequest, token: str) -> HttpResponse:
     """A sign of work: the lease runs from now. 409 where the place is gone."""
-    assignment = _held(request, token).assignment
+    assignment = held_assignment(request, token).assignment
     return HttpResponse(status=204 if assigning.renew_lease(assignment=assignment) else 409)
-
-
-def _person(request: HttpRequest) -> Person:
-    person = request.user
-    assert isinstance(person, Person)  # at_work let nobody else in
-    return person
-
-
-def _held(request: HttpRequest, token: str) -> Held:
-    """The signed-in person's own assignment, if they are who opened the form. Raises Http404, OtherPersonSignedIn."""
-    person = _person(request)
-    sent = request.POST.get("person", "")
-    if sent and not is_token_of(person, sent):
-        raise OtherPersonSignedIn
-    held = held_by(person=person, token=token)
-    if held is None:
-        raise Http404
-    if request.method == "POST" and not sent:
-        raise OtherPersonSignedIn
-    return held
 
 
 def _next(desk: Desk) -> Assignment | NothingLeft:
@@ -304,7 +284,10 @@ def _page(
         "person_token": person_token(desk.person),
         "progress": counting.progress(desk.stage, desk.person, mine),
         "guideline_version": desk.guideline_id,
-        "guidelines_html": _guidelines(request, desk, is_fragment),
+        "guidelines": _guidelines(request, desk, is_fragment),
+        "pins": desk.pins,
+        "has_new_guidelines": desk.has_new_guidelines,
+        "answers": unread_answers(project=desk.stage.project, person=desk.person) if desk.has_unread_answers else [],
         "last_answer": None if revising else _last_answer(desk, last),
         "idle_seconds": settings.IDLE_SECONDS,
     }
@@ -383,6 +366,7 @@ def _form_context(
             "draft": _address("work-draft", assignment),
             "renew": _address("work-renew", assignment),
             "skip": _address("work-skip", assignment),
+            "ask": _address("work-ask", assignment),
             "hints": _address("work-hints", assignment) if asks_for_hints else "",
         },
         "item": item,
@@ -445,14 +429,12 @@ def _form_error(form: AnswerForm) -> str:
     return " ".join(said(str(message)) for message in messages)
 
 
-def _guidelines(request: HttpRequest, desk: Desk, is_fragment: bool) -> str:
-    """As HTML. A fragment carries them only where the page shows older ones than the next answer will name."""
-    if desk.guideline_id is None:
-        return ""
-    on_the_page = _number(request.POST.get("guideline_version"))
-    if is_fragment and on_the_page in (None, desk.guideline_id):
-        return ""
-    return guidelines_html(GuidelineVersion.objects.values_list("markdown", flat=True).get(pk=desk.guideline_id))
+def _guidelines(request: HttpRequest, desk: Desk, is_fragment: bool) -> dict[str, Any] | None:
+    """With what is pinned beside them. A fragment carries them only where the page shows older ones than there are."""
+    guidelines, pins = _number(request.POST.get("guideline_version")), request.POST.get("pins.seen", desk.pins)
+    if is_fragment and guidelines in (None, desk.guideline_id) and pins == desk.pins:
+        return None
+    return guidelines_beside(desk)
 
 
 def _last_answer(desk: Desk, last: Annotation | None) -> dict[str, str] | None:

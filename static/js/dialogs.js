@@ -26,7 +26,7 @@ export function asDialog(details, { mayOpen = () => true } = {}) {
   const open = () => {
     if (!mayOpen() || dialog.open) return;
     dialog.showModal();
-    body.querySelector("input:checked, input:not([type=hidden])")?.focus();
+    (body.querySelector("textarea") ?? body.querySelector("input:checked, input:not([type=hidden])"))?.focus();
   };
   summary.addEventListener("click", (event) => {
     event.preventDefault();

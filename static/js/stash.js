@@ -4,7 +4,7 @@ const PREFIX = "goldpanel:answer:";
 // Not the person's words: they belong to the page as it was sent.
 const OF_THE_PAGE = new Set(["csrfmiddlewaretoken", "person", "client_key", "draft_version"]);
 // What the words were written for: sent along with them, but never put into a page that shows something newer.
-const SEEN = new Set(["stage_version", "guideline_version"]);
+const SEEN = new Set(["stage_version", "guideline_version", "pins.seen"]);
 // What a decision was made on, and how its page stood: as for SEEN. Choices and reasons of that name are words.
 const OF_A_DECISION = "decision-";
 const isWords = ([name]) => name !== "active_seconds" && !SEEN.has(name);

@@ -3,6 +3,7 @@
 import { Activity, inWords } from "./activity.js";
 import { applyConditions, nameChoice } from "./conditions.js";
 import { offerLines } from "./copy_lines.js";
+import { prepareAsking } from "./asides.js";
 import { asDialog } from "./dialogs.js";
 import { Draft } from "./drafts.js";
 import { enhance, focusTarget } from "./fields.js";
@@ -22,7 +23,7 @@ const itemNow = () => document.getElementById("item");
 const formNow = () => document.getElementById("answer-form");
 const isFrozen = () => itemNow()?.hasAttribute("data-frozen") ?? false;
 
-let shown = null; // { item, draft, activity, openSkip } of the item on the page
+let shown = null; // { item, draft, activity, open } of the item on the page
 
 function show({ isFirst }) {
   shown?.draft?.stop();
@@ -37,7 +38,8 @@ function show({ isFirst }) {
     return;
   }
   shown.draft = new Draft(item, form);
-  shown.openSkip = prepareSkip(item);
+  shown.open = prepareDialogs(item);
+  prepareAsking(item);
   if (IS_MAC) item.querySelector("[data-key-submit]").textContent = "⌘ ⏎";
   shown.hints = new Hints(item, form);
   const kept = stash.kept(item);
@@ -83,12 +85,12 @@ function focusOn(element, { isFirst }) {
   (isTouched ? itemNow().querySelector(".headline") : element).focus({ preventScroll: true });
 }
 
-function prepareSkip(item) {
-  const details = item.querySelector("details[data-dialog]");
-  if (!details) return () => {};
-  const open = asDialog(details, { mayOpen: () => !isFrozen() });
-  dealKeys(item.querySelector("dialog"));
-  return open;
+/** What opens as a dialog on this item, by the id of its part. */
+function prepareDialogs(item) {
+  const parts = [...item.querySelectorAll("details[data-dialog]")];
+  const opens = parts.map((details) => [details.id, asDialog(details, { mayOpen: () => !isFrozen() })]);
+  item.querySelectorAll("dialog").forEach(dealKeys);
+  return Object.fromEntries(opens);
 }
 
 function count(text) {
@@ -165,14 +167,38 @@ listen({
   submit: () => document.getElementById("submit-answer")?.click(),
   optionsIn: () => (isFrozen() ? null : formNow()),
   letters: {
-    s: () => shown.openSkip?.(),
+    s: () => shown.open?.skip?.(),
+    a: () => shown.open?.ask?.(),
     f: () => document.getElementById("flag")?.click(),
     "?": () => guidelines && (guidelines.open = !guidelines.open),
   },
   escape: () => guidelines && (guidelines.open = false),
 });
 
+// The panel stays as it was left, for each stage, also over a reload.
+const OPEN = `goldpanel:guidelines:${guidelines?.dataset.stage}`;
+const closeGuidelines = guidelines?.querySelector("[data-close-guidelines]");
+if (closeGuidelines) {
+  closeGuidelines.hidden = false;
+  closeGuidelines.addEventListener("click", () => {
+    guidelines.open = false;
+    guidelines.querySelector("summary").focus({ preventScroll: true });
+  });
+}
+try {
+  // A sheet would stand before the item that somebody has just come to.
+  if (localStorage.getItem(OPEN) && !matchMedia("(width < 56rem)").matches) guidelines.open = true;
+} catch {
+  // A browser that keeps nothing begins with the panel closed.
+}
+
 guidelines?.addEventListener("toggle", () => {
+  try {
+    if (guidelines.open) localStorage.setItem(OPEN, "open");
+    else localStorage.removeItem(OPEN);
+  } catch {
+    // As above.
+  }
   // A sheet that covers the item takes the focus along; a panel beside it does not.
   if (guidelines.open && matchMedia("(width < 56rem)").matches) guidelines.querySelector(".guidelines-panel").focus();
 });
