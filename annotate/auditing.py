@@ -83,6 +83,36 @@ def corrected(spec: FieldSpec, correction: str) -> JsonValue:
     return value
 
 
+def verdict_in(fields: Sequence[FieldSpec], answer: Mapping[str, JsonValue]) -> tuple[str, str]:
+    """(verdict, correction) of an answer; empty texts for what it does not have."""
+    for field in fields:
+        value = answer.get(field.name) if field.type == "verdict" else None
+        if isinstance(value, dict):
+            return str(value.get("verdict", "")), str(value.get("correction") or "")
+    return "", ""
+
+
+def label_said(spec: FieldSpec, labels: Sequence[JsonValue], verdict: str, correction: str) -> JsonValue:
+    """The label that a verdict is a vote for: the audited one, or the one put in its place; None without any."""
+    if verdict == "right":
+        return labels[0] if labels else None
+    return corrected(spec, correction) if correction else None
+
+
+def correction_key(spec: FieldSpec, correction: str) -> str:
+    """The label that a reviewer put in place of the drawn one, as labels are compared; "" without any."""
+    if not correction:
+        return ""
+    value = corrected(spec, correction)
+    return correction if value is None else label_key(spec, [value])
+
+
+def correction_words(spec: FieldSpec, correction: str) -> str:
+    """The same as people read it."""
+    value = corrected(spec, correction) if correction else None
+    return correction if value is None else label_words(spec, [value])[0]
+
+
 def described(name: str, labels: Sequence[Sequence[JsonValue]]) -> FieldSpec:
     """A field for labels that no stage asks for: a choice of the values there are, where they are few."""
     values = sorted({answer_text(label) for several in labels for label in several})

@@ -8,8 +8,10 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 
-from annotate.models import Feed, Stage
+from annotate.models import Feed, ItemSet, Stage
 from annotate.project_forms import LinesField, PlainForm
+from annotate.services import auditing
+from annotate.services.auditing import Labels
 from annotate.services.cross_checking import MAX_DRAWN
 from annotate.stage_kinds import KINDS
 from annotate.stage_options import (
@@ -181,6 +183,56 @@ class CrossCheckForm(PlainForm):
         field: Any = self.fields["written_in"]
         writing = [Stage.Kind.REWRITE, Stage.Kind.AUTHOR]
         field.queryset = stage.project.stages.filter(kind__in=writing).order_by("position", "pk")
+
+
+GOLD, DECIDED = "gold", "decided"
+
+
+class AuditForm(PlainForm):
+    """The draw of an audit. `labels` is gold/FIELD/LABEL_SET or decided/FIELD/STAGE."""
+
+    labels = forms.ChoiceField(label=_("Labels"))
+    population = forms.ModelChoiceField(
+        queryset=ItemSet.objects.none(), required=False, label=_("Of the items of"), empty_label=_("the whole project")
+    )
+    keys = forms.MultipleChoiceField(
+        required=False, widget=forms.CheckboxSelectMultiple, label=_("Strata: every combination of")
+    )
+    by_label = forms.BooleanField(required=False, initial=True, label=_("the label itself"))
+    k = forms.IntegerField(min_value=1, max_value=auditing.MAX_K, initial=10, label=_("Items of each stratum"))
+    seed = forms.IntegerField(
+        required=False, min_value=0, max_value=MAX_SEED, label=_("Seed"), help_text=_("Empty: the stage's own.")
+    )
+
+    def __init__(self, *args: Any, stage: Stage, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.stage = stage
+        fields: Any = self.fields
+        golds = [
+            (f"{GOLD}/{field}/{label_set}", gold_words(field, label_set))
+            for field, label_set in auditing.auditable_fields(stage.project)
+        ]
+        decided = [
+            (f"{DECIDED}/{field}/{labelled.slug}", f"{labelled.title}: {caption}")
+            for labelled, field, caption in auditing.decided_fields(stage.project)
+        ]
+        groups = [(_("Gold labels"), golds), (_("What people decided"), decided)]
+        fields["labels"].choices = [group for group in groups if group[1]]
+        fields["population"].queryset = stage.project.item_sets.order_by("-pk")
+        fields["keys"].choices = [(key, key) for key in auditing.strata_keys(stage.project)]
+
+    def asked(self) -> dict[str, Any]:
+        """The arguments of a draw; for a valid form only."""
+        sent = self.cleaned_data
+        kind, field, which = sent["labels"].split("/", 2)
+        stage = self.stage.project.stages.get(slug=which) if kind == DECIDED else None
+        labels = Labels(field, "" if stage else which, stage, sent["population"])
+        seed = self.stage.seed if sent["seed"] is None else sent["seed"]
+        return {"labels": labels, "k": sent["k"], "keys": sent["keys"], "by_label": sent["by_label"], "seed": seed}
+
+
+def gold_words(field: str, label_set: str) -> str:
+    return f"{field.replace('_', ' ')} ({label_set})" if label_set else field.replace("_", " ")
 
 
 class GroupsForm(PlainForm):

@@ -158,7 +158,6 @@ KINDS: dict[str, StageKind] = {
         ),
         roles=("meta_reviewer",),
         overlap=2,
-        is_offered=False,
         is_drawn=True,
     ),
     "judge": StageKind(
@@ -177,7 +176,7 @@ KINDS: dict[str, StageKind] = {
 
 # Kinds of stages that are about what came of another one, and the kinds that each can be about.
 ABOUT: dict[str, tuple[str, ...]] = {
-    "adjudicate": ("label", "answer"),
+    "adjudicate": ("label", "answer", "audit"),
     "review": ("label", "answer", "rewrite", "author"),
 }
 

@@ -4,6 +4,7 @@ from django.urls import URLPattern, path
 
 from evaluation.views import (
     agreement,
+    audits,
     cross_checks,
     endpoints,
     judging,
@@ -71,4 +72,8 @@ urlpatterns: list[URLPattern] = [
     path("p/<slug:slug>/stages/<slug:stage_slug>/judge/", judging.judge_results, name="judge-results"),
     path("p/<slug:slug>/stages/<slug:stage_slug>/judge/judged.csv", judging.judge_matrix, name="judge-matrix"),
     path("p/<slug:slug>/stages/<slug:stage_slug>/judge/judged.json", judging.judge_figures, name="judge-figures"),
+    # What an audit says
+    path("p/<slug:slug>/stages/<slug:stage_slug>/audit/results/", audits.audit_results, name="audit-results"),
+    path("p/<slug:slug>/stages/<slug:stage_slug>/audit/verdicts.csv", audits.audit_verdicts, name="audit-verdicts"),
+    path("p/<slug:slug>/stages/<slug:stage_slug>/audit/errors/", audits.audit_errors, name="audit-errors"),
 ]

@@ -18,6 +18,7 @@ from annotate.project_forms import (
     ProjectForm,
     StageVersionForm,
 )
+from annotate.services.auditing import MAX_K
 from annotate.services.cross_checking import MAX_DRAWN
 from annotate.services.importing import REPEATS
 from annotate.sources.answered import NEW_TYPES
@@ -100,6 +101,60 @@ class DrawnOfGroup(serializers.Serializer):
 class CrossCheckDrawn(serializers.Serializer):
     seed = serializers.IntegerField()
     groups = DrawnOfGroup(many=True)
+
+
+class AuditInput(Input):
+    field = serializers.CharField(max_length=60, help_text="Whose labels are audited.")
+    decided_in = serializers.SlugField(
+        required=False,
+        default="",
+        allow_blank=True,
+        max_length=80,
+        help_text="The stage whose decisions are audited; empty: the gold labels are.",
+    )
+    label_set = serializers.CharField(
+        required=False, default="", allow_blank=True, max_length=60, help_text="Of gold, where there are several."
+    )
+    population = serializers.CharField(
+        required=False,
+        default="",
+        allow_blank=True,
+        max_length=120,
+        help_text="The name of an item set; empty: the whole project.",
+    )
+    keys = serializers.ListField(
+        child=serializers.CharField(max_length=200), required=False, default=list, help_text="Strata, combined."
+    )
+    by_label = serializers.BooleanField(required=False, default=True, help_text="Whether the label is a stratum.")
+    k = serializers.IntegerField(min_value=1, max_value=MAX_K, help_text="Items of each stratum.")
+    seed = serializers.IntegerField(
+        required=False, allow_null=True, default=None, min_value=0, max_value=MAX_SEED, help_text="Or the stage's own."
+    )
+    plan_only = serializers.BooleanField(
+        required=False, default=False, help_text="Say what the draw would give, and draw nothing."
+    )
+
+
+class StratumOfAudit(serializers.Serializer):
+    values = serializers.ListField(child=serializers.CharField(), help_text="Of each key, the label last.")
+    n_population = serializers.IntegerField()
+    n_drawn = serializers.IntegerField()
+    n_short = serializers.IntegerField(help_text="How many fewer than asked for: the stratum was taken whole.")
+
+
+class AuditPlanned(serializers.Serializer):
+    """What a draw gives; `seed` and `item_set` of one that was made."""
+
+    seed = serializers.IntegerField(allow_null=True, default=None)
+    item_set = serializers.IntegerField(source="audit.item_set_id", allow_null=True, default=None)
+    keys = serializers.ListField(child=serializers.CharField())
+    by_label = serializers.BooleanField()
+    k = serializers.IntegerField()
+    n_population = serializers.IntegerField()
+    n_drawn = serializers.IntegerField()
+    n_unlabelled = serializers.IntegerField(help_text="Items without a label, or without a decision.")
+    n_excluded = serializers.IntegerField(help_text="Items that are left out of every figure.")
+    strata = StratumOfAudit(many=True)
 
 
 class StageStepInput(Input):

@@ -18,7 +18,7 @@ from annotate.api.inputs import checked, filled
 from annotate.api.paging import PageQuery, page_of
 from annotate.models import ApiToken, Feed, Resolution, Stage, StageVersion
 from annotate.project_forms import AddItemsForm, NewStageForm, StageVersionForm
-from annotate.services import feeds, projects
+from annotate.services import auditing, feeds, projects
 from annotate.services.counting import stage_counts
 from annotate.services.cross_checking import draw_cross_check
 from annotate.views.doors import project_read_by, project_run_by
@@ -99,6 +99,36 @@ class StageCrossCheck(ApiView):
         seed = stage.seed if sent["seed"] is None else sent["seed"]
         made = draw_cross_check(stage=stage, by=self.person, n=sent["n"], seed=seed, written_in=written_in)
         return Response(for_admins.CrossCheckDrawn(made).data, status=201)
+
+
+class StageAudit(ApiView):
+    scopes = {"POST": RUN}
+
+    @extend_schema(
+        request=for_admins.AuditInput, responses={200: for_admins.AuditPlanned, 201: for_admins.AuditPlanned}
+    )
+    def post(self, request: Request, slug: str, stage_slug: str) -> Response:
+        """Draw k labels of every stratum and put them into the stage; a stratum with fewer is taken whole."""
+        stage = _stage_run(self, slug, stage_slug)
+        sent = self.sent(for_admins.AuditInput)
+        decided_in, population = None, None
+        if sent["decided_in"]:
+            decided_in = _named(stage.project.stages.all(), "decided_in", sent["decided_in"])
+        if sent["population"]:
+            population = stage.project.item_sets.filter(name=sent["population"]).first()
+            if population is None:
+                raise ValidationError({"population": f"This project has no item set {sent['population']!r}."})
+        asked = {
+            "labels": auditing.Labels(sent["field"], sent["label_set"], decided_in, population),
+            "k": sent["k"],
+            "keys": sent["keys"],
+            "by_label": sent["by_label"],
+            "seed": stage.seed if sent["seed"] is None else sent["seed"],
+        }
+        if sent["plan_only"]:
+            return Response(for_admins.AuditPlanned(auditing.plan_draw(stage=stage, **asked)).data)
+        made = auditing.draw_audit(stage=stage, by=self.person, **asked)
+        return Response(for_admins.AuditPlanned(made).data, status=201)
 
 
 class Feeds(ApiView):

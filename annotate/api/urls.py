@@ -55,6 +55,7 @@ urlpatterns: list[URLPattern] = [
         stages.StageCrossCheck.as_view(),
         name="api-stage-cross-check",
     ),
+    path("projects/<slug:slug>/stages/<slug:stage_slug>/audit/", stages.StageAudit.as_view(), name="api-stage-audit"),
     path("projects/<slug:slug>/feeds/", stages.Feeds.as_view(), name="api-feeds"),
     path("projects/<slug:slug>/feeds/<int:feed_id>/", stages.FeedInFull.as_view(), name="api-feed"),
     path(

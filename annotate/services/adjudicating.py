@@ -18,6 +18,7 @@ from annotate.exceptions import VotesChanged
 from annotate.models import (
     Annotation,
     Assignment,
+    Audit,
     Decision,
     Exclusion,
     Gold,
@@ -150,12 +151,24 @@ def _follow(assignment: Assignment, place: StageItem, ruling: Ruling, annotation
         for exclusion in Exclusion.objects.standing().filter(item=item, decided_by=person, rule=BAD_ITEM):
             lift_exclusion(exclusion=exclusion, by=person)
     fields = [field.name for field in fields_from_json(annotation.stage_version.fields) if field.decides]
+    label: dict[str, Any] = {
+        "item": item,
+        "origin": Gold.Origin.ADJUDICATOR,
+        "made_by": person,
+        "label_set": _label_set(place),
+    }
     if not ruling.is_gold:
-        take_back(item=item, fields=fields, origin=Gold.Origin.ADJUDICATOR, made_by=person)
+        take_back(fields=fields, **label)
         return
     for field in fields:
         if (value := annotation.answer.get(field)) is not None:
-            write_gold(item=item, field=field, answers=[value], origin=Gold.Origin.ADJUDICATOR, made_by=person)
+            write_gold(field=field, answers=[value], **label)
     events.record(
         actor=person, verb="decision.accepted_as_gold", subject=annotation, project_id=item.project_id, item=item.pk
     )
+
+
+def _label_set(place: StageItem) -> str:
+    """Of the gold label that is decided about: the one that was audited, where the place came from an audit."""
+    audits = Audit.objects.filter(stage__stage_items=place.source_id)
+    return audits.values_list("label_set", flat=True).first() or ""

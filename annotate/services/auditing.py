@@ -17,9 +17,11 @@ from django.db import transaction
 
 from annotate import events
 from annotate.answers import FieldSpec, JsonValue, fields_from_json
-from annotate.auditing import as_candidate, corrections_offered, described, label_key
+from annotate.answers.choice import caption_of
+from annotate.auditing import as_candidate, corrections_offered, described, label_key, labels_in, verdict_in
 from annotate.exceptions import WorkNotPossible
 from annotate.models import (
+    Annotation,
     Assignment,
     Audit,
     Exclusion,
@@ -46,6 +48,7 @@ MAX_K = 1_000
 MAX_STRATA = 500
 MAX_DRAWN = 20_000
 WITHOUT_VALUE = "(none)"
+RIGHT, WRONG, UNSURE = "right", "wrong", "unsure"
 
 # Whose decisions can be audited; what other stages decide is about answers, not about items.
 LABELLING = (Stage.Kind.LABEL, Stage.Kind.ANSWER)
@@ -102,6 +105,13 @@ class Plan:
     def short(self) -> list[Stratum]:
         return [stratum for stratum in self.strata if stratum.n_short]
 
+    def in_words(self, values: Sequence[str]) -> list[str]:
+        """The values of a stratum as people read them: labels by their captions."""
+        if not self.by_label:
+            return list(values)
+        *others, label = values
+        return [*others, " / ".join(caption_of(one, self.field) for one in label.split("; "))]
+
 
 @dataclass(frozen=True)
 class Drawn(Plan):
@@ -119,6 +129,48 @@ class Drawn(Plan):
         """Which stratum stands at a position of the item set."""
         # The last of several that begin there: those before it are empty.
         return bisect.bisect_right(self.starts, position) - 1
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What one reviewer said of a label. correction: the label that would be right, as it was chosen or written."""
+
+    person: int
+    value: str
+    correction: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Audited:
+    """One drawn label with what was said of it. wanted: how many verdicts it needs. is_left_out: out of other figures.
+
+    stratum: which of the draw's. labels: the acceptable values that were audited.
+    """
+
+    place: int
+    stratum: int
+    item: int
+    external_id: str
+    root: int
+    labels: Sequence[JsonValue]
+    verdicts: tuple[Verdict, ...]
+    wanted: int
+    is_left_out: bool
+    source: int | None
+
+    @property
+    def is_gone(self) -> bool:
+        """Left out before it had its verdicts. One that was left out later, perhaps for what they say, still counts."""
+        return self.is_left_out and not self.is_complete
+
+    @property
+    def is_complete(self) -> bool:
+        return len(self.verdicts) >= self.wanted
+
+    @property
+    def wrong(self) -> list[Verdict]:
+        return [verdict for verdict in self.verdicts if verdict.value == WRONG]
 
 
 @dataclass(frozen=True)
@@ -154,6 +206,18 @@ def auditable_fields(project: Project) -> list[tuple[str, str]]:
     """(field, label set) of the gold labels that the project has."""
     rows = Gold.objects.filter(item__project=project, is_current=True).order_by("label_set", "field")
     return list(rows.values_list("field", "label_set").distinct())
+
+
+def decided_fields(project: Project) -> list[tuple[Stage, str, str]]:
+    """(stage, field, its caption) of what people decide in stages where they label or answer."""
+    stages = project.stages.filter(kind__in=LABELLING).order_by("position", "pk")
+    versions = StageVersion.objects.filter(stage__in=stages, is_current=True).select_related("stage")
+    return [
+        (version.stage, spec.name, spec.caption)
+        for version in versions.order_by("stage__position", "stage")
+        for spec in fields_from_json(version.fields)
+        if spec.decides
+    ]
 
 
 def strata_keys(project: Project) -> list[str]:
@@ -216,7 +280,7 @@ def draw_audit(
 
 def draw_made(stage: Stage) -> Drawn | None:
     """The draw that this stage was filled from, or None."""
-    audit = Audit.objects.filter(stage=stage).select_related("item_set", "label_stage").first()
+    audit = Audit.objects.filter(stage=stage).select_related("item_set", "label_stage", "stage").first()
     if audit is None:
         return None
     rule = audit.item_set.rule
@@ -234,6 +298,48 @@ def draw_made(stage: Stage) -> Drawn | None:
         seed=audit.item_set.seed or 0,
         audit=audit,
     )
+
+
+def audited_labels(made: Drawn) -> list[Audited]:
+    """Every drawn label with its counted verdicts, in the order of the draw."""
+    audit = made.audit
+    version = StageVersion.objects.get(stage=audit.stage_id, is_current=True)
+    asked = fields_from_json(version.fields)
+    notes = [field.name for field in asked if field.type in ("text", "long_text") and not field.decides]
+    given: dict[int, list[Verdict]] = {}
+    rows = Annotation.objects.counted().filter(assignment__stage=audit.stage_id).order_by("created_at", "pk")
+    for place, person, answer in rows.values_list("assignment__stage_item", "assignment__person", "answer"):
+        value, correction = verdict_in(asked, answer)
+        if value:
+            note = "\n".join(str(answer[one]) for one in notes if answer.get(one))
+            given.setdefault(place, []).append(Verdict(person, value, correction, note))
+    positions = dict(audit.item_set.entries.values_list("revision", "position"))
+    excluded = set(
+        Exclusion.objects.standing()
+        .filter(project=audit.stage.project_id, item__isnull=False)
+        .values_list("item", flat=True)
+    )
+    places = StageItem.objects.filter(stage=audit.stage_id).select_related("candidate", "revision__item")
+    found = [
+        (
+            positions[place.candidate.revision_id],
+            Audited(
+                place=place.pk,
+                stratum=made.stratum_at(positions[place.candidate.revision_id]),
+                item=place.revision.item_id,
+                external_id=place.revision.item.external_id,
+                root=place.revision.item.root_id or place.revision.item_id,
+                labels=labels_in(place.candidate.content),
+                verdicts=tuple(given.get(place.pk, ())),
+                wanted=place.wanted,
+                is_left_out=place.state in GONE or place.revision.item_id in excluded,
+                source=place.source_id,
+            ),
+        )
+        for place in places.defer("revision__content")
+        if place.candidate is not None
+    ]
+    return [one for _, one in sorted(found, key=lambda pair: pair[0])]
 
 
 def left_to_audit(*, stage: Stage, person: Person) -> list[LeftToAudit]:

@@ -11,15 +11,23 @@ from annotate.services import checks
 
 
 def write_gold(
-    *, item: Item, field: str, answers: list[Any], origin: str, made_by: Person | None, by: Person | None = None
+    *,
+    item: Item,
+    field: str,
+    answers: list[Any],
+    origin: str,
+    made_by: Person | None,
+    by: Person | None = None,
+    label_set: str = "",
 ) -> Gold:
     """The label in a new version, where it differs from the one that counts. A step of the caller's transaction.
 
-    made_by: whose word it is, and who is left out of human accuracy on the item. by: who accepted it.
+    made_by: whose word it is, and who is left out of human accuracy on the item. by: who accepted it. label_set: where
+    an item has several labels of one field.
     """
     # Two at once must not both become version 2.
     Item.objects.select_for_update(no_key=True).get(pk=item.pk)
-    versions = Gold.objects.filter(item=item, field=field, label_set="")
+    versions = Gold.objects.filter(item=item, field=field, label_set=label_set)
     newest: Gold | None = versions.order_by("version").last()
     if newest is not None and newest.is_current and newest.answers == answers and newest.made_by == made_by:
         return newest
@@ -28,6 +36,7 @@ def write_gold(
     gold: Gold = Gold.objects.create(
         item=item,
         field=field,
+        label_set=label_set,
         version=newest.version + 1 if newest else 1,
         answers=answers,
         origin=origin,
@@ -47,14 +56,14 @@ def write_gold(
     return gold
 
 
-def take_back(*, item: Item, fields: Iterable[str], origin: str, made_by: Person) -> None:
+def take_back(*, item: Item, fields: Iterable[str], origin: str, made_by: Person, label_set: str = "") -> None:
     """Where this person's label counts, what was before it counts again, in a version of its own.
 
     Without an earlier one the item has no gold label any more: a version without answers says so.
     """
     Item.objects.select_for_update(no_key=True).get(pk=item.pk)
     for field in fields:
-        versions = list(Gold.objects.filter(item=item, field=field, label_set="").order_by("-version"))
+        versions = list(Gold.objects.filter(item=item, field=field, label_set=label_set).order_by("-version"))
         if not versions or not _is_of(versions[0], origin, made_by) or not versions[0].is_current:
             continue
         before = next((one for one in versions if not _is_of(one, origin, made_by)), None)
@@ -64,6 +73,7 @@ def take_back(*, item: Item, fields: Iterable[str], origin: str, made_by: Person
         gold = Gold.objects.create(
             item=item,
             field=field,
+            label_set=label_set,
             version=versions[0].version + 1,
             answers=before.answers if before else [],
             origin=before.origin if before else origin,

@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, Q
 from django.db.models.functions import Now
 
 from annotate.answers import KEY_VERSION, FieldSpec, answer_keys, fields_from_json
@@ -94,7 +94,12 @@ def _count(items: Sequence[StageItem]) -> list[Counted]:
     forms = _Forms()
     answers = _answers_to(items, path="assignment__stage_item")
     # An adjudicator's answer is given to a place of its own, which names the item it is about.
-    adjudications = _answers_to(items, path="assignment__stage_item__source", kind=Stage.Kind.ADJUDICATE)
+    decides = {"assignment__stage__kind": Stage.Kind.ADJUDICATE}
+    adjudications = _answers_to(items, path="assignment__stage_item__source", **decides)
+    # What an audit of these decisions found wrong is adjudicated in a place that is about the place in the audit.
+    of_audits = decides | {"assignment__stage_item__source__stage__kind": Stage.Kind.AUDIT}
+    for about, found in _answers_to(items, path="assignment__stage_item__source__source", **of_audits).items():
+        adjudications[about] += found
     standing = {
         (row.stage_item_id, row.field): row
         for row in Resolution.objects.filter(
@@ -114,12 +119,10 @@ def _count(items: Sequence[StageItem]) -> list[Counted]:
     ]
 
 
-def _answers_to(items: Sequence[StageItem], *, path: str, kind: str | None = None) -> dict[int, list[Annotation]]:
+def _answers_to(items: Sequence[StageItem], *, path: str, **conditions: Any) -> dict[int, list[Annotation]]:
     """Counted answers by stage item, in the order in which they were given."""
     answers: dict[int, list[Annotation]] = defaultdict(list)
-    rows = Annotation.objects.counted().filter(**{f"{path}__in": items}).annotate(about=F(path))
-    if kind is not None:
-        rows = rows.filter(assignment__stage__kind=kind)
+    rows = Annotation.objects.counted().filter(**{f"{path}__in": items}, **conditions).annotate(about=F(path))
     for annotation in rows.select_related("assignment").order_by("assignment__finished_at", "pk"):
         answers[annotation.about].append(annotation)
     return answers
@@ -130,7 +133,13 @@ def _tell_sources(items: Sequence[StageItem]) -> set[int]:
     about = {item.source_id: item.pk for item in items if item.source_id}
     if not about:
         return set()
-    sources = StageItem.objects.filter(pk__in=about, stage__adjudicated_in__stage_items__in=items).order_by("pk")
+    # Decided was what an audit had found wrong: the place whose decision was audited is counted again.
+    audits = StageItem.objects.filter(pk__in=about, stage__kind=Stage.Kind.AUDIT, source__isnull=False)
+    audited = {source: about[pk] for pk, source in audits.values_list("pk", "source")}
+    about |= audited
+    sources = StageItem.objects.filter(
+        Q(pk__in=about, stage__adjudicated_in__stage_items__in=items) | Q(pk__in=audited)
+    ).order_by("pk")
     found = set(sources.values_list("pk", flat=True))
     # Not waited for: whoever holds a source may be waiting for one of these items.
     free = set(sources.select_for_update(skip_locked=True, of=("self",)).values_list("pk", flat=True))

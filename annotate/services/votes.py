@@ -11,7 +11,9 @@ from string import ascii_uppercase
 from typing import Any
 
 from annotate.answers import FieldSpec, answer_keys, fields_for_item, fields_from_json
-from annotate.models import Annotation, Assignment, Exclusion, Gold, ItemRevision, Project, Stage, StageItem
+from annotate.auditing import label_said, label_words, labels_in, verdict_in
+from annotate.models import Annotation, Assignment, Audit, Exclusion, Gold, ItemRevision, Project, Stage, StageItem
+from annotate.services.candidates import content_beside
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,8 @@ class Card:
 class Votes:
     """What was answered in the place that is decided about.
 
+    audited: where the votes are verdicts of an audit: the label that it was about, in words; right is a vote for it,
+    wrong one for the label that the reviewer put there. others: (verdict, note) of those who named no label.
     fields: those that decide, as they are asked beside the item; supporting: the others. leading: the card with more
     votes than any other, or None. seen: stands for exactly these votes and this wording of the item.
     skips: (reason, how many) of those who had no answer.
@@ -47,6 +51,8 @@ class Votes:
     leading: Card | None
     seen: str
     skips: tuple[tuple[str, int], ...]
+    audited: tuple[str, ...] = ()
+    others: tuple[tuple[str, str], ...] = ()
 
     @property
     def n(self) -> int:
@@ -92,25 +98,68 @@ def votes_about(place: StageItem) -> Votes:
     )
     rows = Annotation.objects.counted().filter(assignment__stage_item=source)
     given = list(rows.select_related("stage_version").order_by("assignment__finished_at", "pk"))
-    cards = _cards(given, seed=f"{place.stage.seed}/{place.revision.content_hash}")
-    by_size = sorted(cards, key=lambda card: -card.n)
-    is_ahead = bool(by_size) and (len(by_size) == 1 or by_size[0].n > by_size[1].n)
+    seed = f"{place.stage.seed}/{place.revision.content_hash}"
+    supporting = tuple(field for field in fields if not field.decides)
+    if source.stage.kind == Stage.Kind.AUDIT:
+        return _votes_for_labels(place, source, given, supporting, seed)
+    cards = _cards(given, seed=seed)
     return Votes(
         fields=tuple(field for field in fields if field.decides),
-        supporting=tuple(field for field in fields if not field.decides),
+        supporting=supporting,
         cards=cards,
-        leading=by_size[0] if is_ahead else None,
+        leading=_leading(cards),
         seen=_seen(place, given),
         skips=_skips(source),
     )
 
 
-def _cards(given: Sequence[Annotation], *, seed: str) -> tuple[Card, ...]:
-    forms: dict[int, tuple[FieldSpec, ...]] = {}
+def _votes_for_labels(
+    place: StageItem, source: StageItem, given: Sequence[Annotation], supporting: tuple[FieldSpec, ...], seed: str
+) -> Votes:
+    """The verdicts of an audit as votes for labels."""
+    (audited,) = fields_for_item(
+        [FieldSpec.from_json(Audit.objects.values_list("field", flat=True).get(stage=source.stage_id))],
+        place.revision.content,
+        place.revision.language,
+    )
+    labels = labels_in(content_beside(source.pk))
+    votes, others = [], []
+    for annotation in given:
+        verdict, correction = verdict_in(fields_from_json(annotation.stage_version.fields), annotation.answer)
+        said = label_said(audited, labels, verdict, correction)
+        notes = {field.name: annotation.answer.get(field.name) for field in supporting}
+        if said is None:
+            others.append((verdict, "; ".join(str(note) for note in notes.values() if note)))
+        else:
+            # In memory alone: the row keeps the verdict.
+            annotation.answer = notes | {audited.name: said}
+            votes.append(annotation)
+    cards = _cards(votes, seed=seed, fields=(audited,))
+    return Votes(
+        fields=(audited,),
+        supporting=supporting,
+        cards=cards,
+        leading=_leading(cards),
+        seen=_seen(place, given),
+        skips=_skips(source),
+        audited=tuple(label_words(audited, labels)),
+        others=tuple(sorted(others)),
+    )
+
+
+def _leading(cards: Sequence[Card]) -> Card | None:
+    by_size = sorted(cards, key=lambda card: -card.n)
+    is_ahead = bool(by_size) and (len(by_size) == 1 or by_size[0].n > by_size[1].n)
+    return by_size[0] if is_ahead else None
+
+
+def _cards(given: Sequence[Annotation], *, seed: str, fields: tuple[FieldSpec, ...] | None = None) -> tuple[Card, ...]:
+    """fields: of all answers; None: each is read with the form its author saw."""
+    asked, forms = fields, dict[int, tuple[FieldSpec, ...]]()
     groups: dict[str, list[Annotation]] = {}
     for annotation in given:
         version = annotation.stage_version
-        fields = forms.setdefault(version.pk, fields_from_json(version.fields))
+        fields = asked or forms.setdefault(version.pk, fields_from_json(version.fields))
         key = json.dumps(sorted(answer_keys(fields, annotation.answer).items()), ensure_ascii=False)
         groups.setdefault(hashlib.sha256(f"{seed}/{key}".encode()).hexdigest()[:16], []).append(annotation)
     return tuple(Card(id_, _letter(n), tuple(groups[id_])) for n, id_ in enumerate(sorted(groups)))

@@ -1,4 +1,4 @@
-"""What only some stages have, on the stage editor: options, where answers go, the draw for a cross-check."""
+"""What only some stages have, on the stage editor: options, where answers go, draws for cross-checks and audits."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ from typing import Any
 
 from django.contrib import messages
 from django.http import HttpResponse
-from django.shortcuts import get_object_or_404, redirect
+from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
 from annotate.checks_forms import ChecksForm, SetApartForm
 from annotate.exceptions import FeedNotPossible, StageOptionsInvalid, WorkNotPossible
 from annotate.models import Feed
-from annotate.services import checks, cross_checking, feeds, projects
-from annotate.stage_forms import CrossCheckForm, FeedForm, options_form
+from annotate.services import auditing, checks, cross_checking, feeds, projects
+from annotate.stage_forms import AuditForm, CrossCheckForm, FeedForm, options_form
 from annotate.views.doors import PersonRequest, signed_in
 from annotate.views.stage import stage_page, stage_run_by
+from annotate.views.stage_parts import strata_rows
 from annotate.wording import _, listed, ngettext
 
 
@@ -157,3 +158,43 @@ def stage_cross_check(request: PersonRequest, slug: str, stage_slug: str) -> Htt
     else:
         messages.success(request, _("%(n)s items drawn.", n=f"{drawn:,}"))
     return redirect("stage", slug, stage_slug)
+
+
+@require_POST
+@signed_in
+def stage_audit(request: PersonRequest, slug: str, stage_slug: str) -> HttpResponse:
+    """Draw labels to be audited; with `look`, say what the draw would give."""
+    project, row = stage_run_by(request, slug, stage_slug)
+    form = AuditForm(request.POST, stage=row)
+    is_look = "look" in request.POST
+    plan = None
+    status = 422
+    if form.is_valid():
+        try:
+            if is_look:
+                plan, status = auditing.plan_draw(stage=row, **form.asked()), 200
+            else:
+                made = auditing.draw_audit(stage=row, by=request.user, **form.asked())
+                messages.success(request, _drawn_words(made))
+                return redirect("stage", slug, stage_slug)
+        except WorkNotPossible as refusal:
+            form.add_error(None, str(refusal))
+            status = refusal.http_status
+    shown = {"audit_form": form, "audit_plan": plan, "audit_strata": strata_rows(plan) if plan else []}
+    if request.htmx:
+        context = {"project": project, "stage": row, **shown}
+        return render(request, "annotate/partials/stage_audit.html", context, status=status)
+    return stage_page(request, project, row, status=status, **shown)
+
+
+def _drawn_words(made: auditing.Drawn) -> str:
+    n_short = sum(1 for stratum in made.short if stratum.n_drawn)
+    drawn = ngettext("%(n)s label drawn.", "%(n)s labels drawn.", made.n_drawn, n=f"{made.n_drawn:,}")
+    short = ngettext(
+        "%(n)s stratum was taken whole: it has fewer than %(k)s.",
+        "%(n)s strata were taken whole: they have fewer than %(k)s.",
+        n_short,
+        n=n_short,
+        k=made.k,
+    )
+    return listed([drawn, short] if n_short else [drawn], between=" ")

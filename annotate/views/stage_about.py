@@ -36,14 +36,19 @@ def stage_about(project: Project, kind: str, slug: str) -> About | None:
     writes = stage.kind in (Stage.Kind.AUTHOR, Stage.Kind.REWRITE)
     shown = [key for key in version.shown_keys if key != "question"]
     keys = ["question", *shown] if writes else list(version.shown_keys)
+    fields = version.fields
+    if stage.kind == Stage.Kind.AUDIT:
+        # Decided is the label that was audited, not whether it is right.
+        fields = [stage.audit.field]
     title = _("{title}: adjudication") if kind == Stage.Kind.ADJUDICATE else _("{title}: review")
     return About(
-        stage, title.format(title=stage.title)[:120], fields_about(kind, version.fields, keys[0] if keys else ""), keys
+        stage, title.format(title=stage.title)[:120], fields_about(kind, fields, keys[0] if keys else ""), keys
     )
 
 
 def stages_for(project: Project, kind: str) -> Any:
-    return project.stages.filter(kind__in=ABOUT.get(kind, ())).order_by("position", "pk")
+    stages = project.stages.filter(kind__in=ABOUT.get(kind, ()))
+    return stages.exclude(kind=Stage.Kind.AUDIT, audit=None).select_related("audit").order_by("position", "pk")
 
 
 def about_options(kind: str, sent: Mapping[str, Any]) -> dict[str, Any]:
@@ -62,7 +67,12 @@ def about_context(request: PersonRequest, project: Project, kind: str, about: Ab
 
 
 def tell_led(request: PersonRequest, about: About, stage: Stage) -> None:
-    """Let the items of the other stage come into the new one, and say so, or why not."""
+    """Let the items of the other stage come into the new one, and say so, or why not.
+
+    What an audit found wrong is sent from its results, when it is closed.
+    """
+    if about.stage.kind == Stage.Kind.AUDIT:
+        return
     try:
         feeds.lead_to(source=about.stage, target=stage, by=request.user)
     except (FeedNotPossible, StageNotReady) as refusal:

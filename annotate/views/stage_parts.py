@@ -11,10 +11,12 @@ from annotate.exceptions import RecipeInvalid
 from annotate.feeding import Recipe
 from annotate.models import Event, Feed, Stage, StageItem, StageVersion
 from annotate.recipes import in_words, offered
+from annotate.services import auditing
+from annotate.services.auditing import Plan
 from annotate.services.checks import CHECKED_KINDS
 from annotate.services.cross_checking import GROUPS, draw_made, written_by
 from annotate.services.grouping import group_sizes
-from annotate.stage_forms import CrossCheckForm, FeedForm, options_form
+from annotate.stage_forms import AuditForm, CrossCheckForm, FeedForm, options_form
 from annotate.wording import _
 
 
@@ -45,6 +47,10 @@ def stage_parts(stage: Stage, version: StageVersion) -> dict[str, Any]:
             "n_checks": apart.total(),
             "n_pool": n_pool,
         }
+    if stage.kind == Stage.Kind.AUDIT:
+        parts["audit_drawn"] = drawn = auditing.draw_made(stage)
+        parts["audit_form"] = None if drawn else AuditForm(stage=stage)
+        parts["audit_strata"] = strata_rows(drawn) if drawn else []
     if stage.is_cross_group:
         made = draw_made(stage)
         sizes = group_sizes(stage.project)
@@ -62,6 +68,11 @@ def stage_parts(stage: Stage, version: StageVersion) -> dict[str, Any]:
             "n_without_group": sizes[""],
         }
     return parts
+
+
+def strata_rows(plan: Plan) -> list[dict[str, Any]]:
+    """The strata of a draw, planned or made, as a table shows them."""
+    return [{"words": plan.in_words(stratum.values), "stratum": stratum} for stratum in plan.strata]
 
 
 def _usual_rule(stage: Stage) -> str:

@@ -41,7 +41,7 @@ from annotate.services.questions import unread_answers
 from annotate.services.showing import given_to
 from annotate.shown import ShownItem, shown_item
 from annotate.templatetags.content import kind_of
-from annotate.views import adjudication, judging, review
+from annotate.views import adjudication, audit, judging, review
 from annotate.views.at_work import at_work, held_assignment, signed_person
 from annotate.views.guidelines import guidelines_beside
 from annotate.views.qualifying import words_of
@@ -55,6 +55,7 @@ SHEETS: dict[str, Sheet] = {
     Stage.Kind.ADJUDICATE: adjudication.SHEET,
     Stage.Kind.REVIEW: review.SHEET,
     Stage.Kind.JUDGE: judging.SHEET,
+    Stage.Kind.AUDIT: audit.SHEET,
 }
 
 # Stands for an assignment's token, in which no colon occurs.

@@ -3,7 +3,7 @@
 from django.urls import URLPattern, path, register_converter
 from django.urls.converters import StringConverter
 
-from evaluation.api import cross_checks, endpoints, judging, reports, runs
+from evaluation.api import audits, cross_checks, endpoints, judging, reports, runs
 
 
 class FileName(StringConverter):
@@ -41,5 +41,15 @@ urlpatterns: list[URLPattern] = [
     ),
     path(
         "projects/<slug:slug>/stages/<slug:stage_slug>/judge/draw/", judging.JudgeDraw.as_view(), name="api-judge-draw"
+    ),
+    path(
+        "projects/<slug:slug>/stages/<slug:stage_slug>/audit/results/",
+        audits.AuditResultsOfStage.as_view(),
+        name="api-audit-results",
+    ),
+    path(
+        "projects/<slug:slug>/stages/<slug:stage_slug>/audit/errors/",
+        audits.AuditErrorsOfStage.as_view(),
+        name="api-audit-errors",
     ),
 ]

@@ -13,11 +13,14 @@ from evaluation.stats.results import NO_TRIALS, Estimate, Interval
 
 @dataclass(frozen=True)
 class StratumAccuracy:
-    """One stratum: of n audited items of `population`, so many were right. interval: Wilson's."""
+    """One stratum: of n audited items of `population`, so many were right (a sum of means need not be whole).
+
+    interval: Wilson's.
+    """
 
     name: str
     n: int
-    n_right: int
+    n_right: float
     population: int
     value: float | None
     interval: Interval | None
@@ -46,10 +49,13 @@ def stratified_accuracy(
     *,
     names: Sequence[str] | None = None,
     level: float = 0.95,
+    is_mean: bool = False,
 ) -> StratifiedAccuracy:
     """Accuracy of labels from a sample drawn at random within strata.
 
     n, n_right, population: whole numbers, shape (n_strata,): audited, right among them, and in the population.
+    is_mean: n_right adds up the mean of each item's several verdicts and need not be whole. An item then still counts
+    once, as if its verdicts agreed: such a mean varies at most as a single verdict does, so no interval is too narrow.
     The interval of the population's accuracy adds up the distances of each stratum's Wilson bounds, squared and
     weighted: ten right of ten leave a stratum uncertain, as the bootstrap and the standard errors would not. What was
     audited out of a finite population counts for more: n (N - 1) / (N - n) independent items. With every item audited
@@ -59,7 +65,8 @@ def stratified_accuracy(
     Sources: Cochran 1977, Sampling Techniques, 3rd ed., chapter 5; Yan & Su 2010, Statistics in Biopharmaceutical
     Research 2(3), 329-335 (the interval).
     """
-    audited, right, size = (_counts(column) for column in (n, n_right, population))
+    audited, size = _counts(n), _counts(population)
+    right = _counts(n_right, is_whole=not is_mean)
     if not audited.shape == right.shape == size.shape:
         raise ValueError("n, n_right and population must have one number for each stratum.")
     if (right > audited).any() or (audited > size).any():
@@ -71,10 +78,10 @@ def stratified_accuracy(
         StratumAccuracy(
             name=label,
             n=int(trials),
-            n_right=int(k),
+            n_right=float(k) if is_mean else int(k),
             population=int(in_population),
             value=float(k / trials) if trials else None,
-            interval=wilson(int(k), int(trials), level),
+            interval=_wilson(float(k), int(trials), level),
         )
         for label, trials, k, in_population in zip(labels, audited, right, size, strict=True)
     )
@@ -82,7 +89,7 @@ def stratified_accuracy(
     sampled = _estimate("audit_sampled", n_audited, int(size.sum()))
     if n_audited:
         value = float(right.sum() / n_audited)
-        sampled = replace(sampled, value=value, undefined="", interval=wilson(int(right.sum()), n_audited, level))
+        sampled = replace(sampled, value=value, undefined="", interval=_wilson(float(right.sum()), n_audited, level))
     return StratifiedAccuracy(strata, sampled, *_of_population(audited, right, size, labels, level))
 
 
@@ -132,10 +139,16 @@ def _estimate(name: str, n: int, n_population: int) -> Estimate:
     return Estimate(name, None, n=n, n_left_out=n_population - n, n_items=n, n_roots=n, n_people=0, undefined=NO_TRIALS)
 
 
-def _counts(column: npt.ArrayLike) -> npt.NDArray[np.float64]:
+def _wilson(k: float, n: int, level: float) -> Interval | None:
+    if k == int(k) or n == 0:
+        return wilson(int(k), n, level)
+    return Interval(*wilson_bounds(k / n, n, level), level=level, method="wilson")
+
+
+def _counts(column: npt.ArrayLike, *, is_whole: bool = True) -> npt.NDArray[np.float64]:
     counts = np.asarray(column, dtype=np.float64)
     if counts.ndim != 1 or not (
-        np.isfinite(counts).all() and (counts >= 0).all() and (counts == np.floor(counts)).all()
+        np.isfinite(counts).all() and (counts >= 0).all() and (not is_whole or (counts == np.floor(counts)).all())
     ):
         raise ValueError("The numbers of an audit are whole numbers from 0, one for each stratum.")
     return counts

@@ -17,11 +17,12 @@ export function keyOf(event) {
 
 /** Prints 1 to 9 on the options of a part of the page, across its fields, so that no two share a key.
 
-    Options that are not asked at the moment have none. */
+    Options that are not asked at the moment have none; one that never can be chosen beside this item keeps its own, so
+    that a label has the same key beside every item. */
 export function dealKeys(part) {
   let n = 0;
   for (const cap of part.querySelectorAll("[data-option-key]")) {
-    const isAsked = !cap.closest("label")?.querySelector("input")?.matches(":disabled");
+    const isAsked = cap.dataset.optionKey === "kept" || !cap.closest("label")?.querySelector("input")?.matches(":disabled");
     cap.textContent = isAsked && n < 9 ? String(++n) : "";
   }
 }
@@ -29,8 +30,10 @@ export function dealKeys(part) {
 function choose(part, digit) {
   const cap = [...part.querySelectorAll("[data-option-key]")].find((one) => one.textContent === digit);
   const input = cap?.closest("label").querySelector("input");
-  input?.focus();
-  input?.click();
+  if (!input?.disabled) {
+    input?.focus();
+    input?.click();
+  }
   return Boolean(input);
 }
 

@@ -74,7 +74,9 @@ function firstField(form) {
   const invalid = form.querySelector("[aria-invalid=true]");
   if (invalid) return invalid.matches("fieldset") ? invalid.querySelector("input") : focusTarget(invalid);
   const field = form.querySelector(".field:not(.flag-note)");
-  return field?.querySelector("input:checked") ?? focusTarget(field?.querySelector("[name]"));
+  // What is not shown yet, such as the correction of a verdict, takes no focus, and would leave it in the item before.
+  const chosen = [...(field?.querySelectorAll("input:checked") ?? [])].find((one) => one.getClientRects().length);
+  return chosen ?? focusTarget(field?.querySelector("[name]"));
 }
 
 function focusOn(element, { isFirst }) {

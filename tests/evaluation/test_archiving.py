@@ -109,7 +109,7 @@ def test_nobody_can_sign_in_and_nothing_can_be_asked_after_it(taken_away):
     by = make_staff()
     project = restore(file=io.BytesIO(archive), by=by).project
     came = Person.objects.exclude(pk__in=here).exclude(pk=by.pk)
-    assert came.count() == 5
+    assert came.count() == 6
     for person in came:
         assert not person.is_active
         assert not person.is_staff

@@ -15,11 +15,13 @@ from annotate.models import (
     GuidelineVersion,
     ItemRevision,
     Project,
+    Stage,
     StageVersion,
 )
-from annotate.services import checks, qualifying, resolving, sampling
+from annotate.services import auditing, checks, qualifying, repairing, resolving, sampling
+from annotate.services.auditing import Labels
 from annotate.services.excluding import exclude_annotation, exclude_person, lift_exclusion
-from annotate.stage_kinds import first_fields
+from annotate.stage_kinds import KINDS, first_fields
 from evaluation.services import judging
 from tests.evaluation.studies import Study, make_study
 from tests.factories import (
@@ -85,6 +87,7 @@ def make_whole_project() -> Study:
     Candidate.objects.create(
         project=project, revision=item.revisions.get(number=2), content=[["answer", "2"]], content_hash="0" * 64
     )
+    _audit(project, study)
     _runs(study)
     _judges(study)
     _quality(study)
@@ -160,6 +163,22 @@ def _judges(study: Study) -> None:
     draw = judging.Draw(runs=tuple(study.runs), n=6, seed=3)
     judging.draw_judge_sample(stage=stage, by=study.admin, draw=draw)
     make_annotation(stage.stage_items.order_by("rank")[0], study.people[1], {"judgement": "right", "why": ODD})
+
+
+def _audit(project: Project, study: Study) -> None:
+    """Labels that were drawn, audited, and found wrong: one waits for an adjudicator."""
+    form = [dict(field) for field in KINDS["audit"].fields]
+    audit = make_stage(project, kind="audit", form=form, overlap=1, position=2, roles=["meta_reviewer"])
+    auditing.draw_audit(stage=audit, by=study.admin, labels=Labels("label"), k=2, keys=["domain"], seed=7)
+    reviewer = make_member(project, "meta_reviewer")
+    for place in audit.stage_items.order_by("rank"):
+        answer = (
+            {"verdict": {"verdict": "wrong"}, "note": ODD} if place.rank == 0 else {"verdict": {"verdict": "right"}}
+        )
+        make_annotation(place, reviewer, answer)
+    Stage.objects.filter(pk=audit.pk).update(state="closed")
+    judges = make_stage(project, kind="adjudicate", position=3, roles=["adjudicator"])
+    repairing.send_errors(stage=audit, target=judges, by=study.admin, found_by="any")
 
 
 def _runs(study: Study) -> None:

@@ -143,3 +143,23 @@ def test_what_is_no_printed_percentage_is_refused(percent, n, decimals):
 def test_every_real_percentage_is_possible(n, data):
     k = data.draw(st.integers(0, n))
     assert attainable_percentage(f"{100 * k / n:.2f}", n, decimals=2)
+
+
+def test_the_mean_of_two_reviewers_lies_between_them_and_an_item_counts_once():
+    # 10 and 8 right of 10: means that add up to 9, as if one reviewer had called 9 right.
+    mean = stratified_accuracy([10], [9.0], [100], is_mean=True)
+    one = stratified_accuracy([10], [9], [100])
+    assert mean.sampled == one.sampled
+    assert mean.population == one.population
+    # 10 and 9 of 10: 9.5, whose interval lies between those of 9 and of 10.
+    half = stratified_accuracy([10], [9.5], [100], is_mean=True).per_stratum[0]
+    assert half.value == 0.95
+    assert wilson(9, 10).lower < half.interval.lower < wilson(10, 10).lower
+    assert stratified_accuracy([0], [0.0], [5], is_mean=True).per_stratum[0].interval is None
+
+
+def test_only_means_may_be_broken_numbers():
+    with pytest.raises(ValueError, match="whole numbers"):
+        stratified_accuracy([10], [9.5], [100])
+    with pytest.raises(ValueError, match="right <= n"):
+        stratified_accuracy([10], [10.5], [100], is_mean=True)
