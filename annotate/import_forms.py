@@ -94,9 +94,9 @@ class ReadingForm(PlainForm):
     """How the file is read. What is detected stands in it first."""
 
     stage = StageField(label=_("For the stage"))
-    format = forms.ChoiceField(choices=list(FORMATS.items()))
-    encoding = forms.ChoiceField(choices=list(ENCODINGS.items()))
-    delimiter = forms.ChoiceField(choices=[(name, name) for name in DELIMITERS.values()])
+    format = forms.ChoiceField(choices=list(FORMATS.items()), label=_("Format"))
+    encoding = forms.ChoiceField(choices=list(ENCODINGS.items()), label=_("Encoding"))
+    delimiter = forms.ChoiceField(choices=[(name, name) for name in DELIMITERS.values()], label=_("Delimiter"))
     has_header = forms.BooleanField(required=False, label=_("The first row names the columns"))
     quoting = forms.BooleanField(required=False, label=_("Quotes enclose cells"))
     sheet = forms.CharField(required=False, max_length=200, strip=False, label=_("Sheet"))
@@ -215,7 +215,7 @@ class ColumnForm(PlainForm):
     """What one column means. Only what the chosen meaning needs is shown: a file may have many columns."""
 
     column = forms.CharField(widget=forms.HiddenInput, strip=False, max_length=100_000)
-    meaning = forms.ChoiceField(required=False)
+    meaning = forms.ChoiceField(required=False, label=_("Meaning"))
     key = forms.CharField(required=False, max_length=100, label=_("Shown as"))
     kind = forms.ChoiceField(required=False, choices=list(KINDS.items()), label=_("In the form of"))
     separator = forms.CharField(
@@ -235,9 +235,11 @@ class ColumnForm(PlainForm):
         self.specs = {spec.name: spec for spec in (*(form or ()), *specs)}
         golds = [(f"{GOLD}{spec.name}", _("Gold label: %(name)s", name=spec.name)) for spec in specs]
         if form is None:
-            answers = [(f"{NEW_ANSWER}{name}", f"Answer: {words}") for name, words in NEW_TYPES.items()]
+            answers = [
+                (f"{NEW_ANSWER}{name}", _("Answer: %(words)s", words=words)) for name, words in NEW_TYPES.items()
+            ]
         else:
-            answers = [(f"{ANSWER}{spec.name}", f"Answer: {spec.name}") for spec in form]
+            answers = [(f"{ANSWER}{spec.name}", _("Answer: %(name)s", name=spec.name)) for spec in form]
         meaning: Any = self.fields["meaning"]
         meaning.choices = [
             (_("Items"), [*MEANINGS[:3], *golds, *MEANINGS[3:]]),

@@ -94,12 +94,13 @@ def _address(text: str, title: str) -> str:
 
 
 class ProjectForm(PlainForm):
-    title = forms.CharField(max_length=200)
+    title = forms.CharField(max_length=200, label=_("Title"))
     description = forms.CharField(
         required=False,
         max_length=5_000,
         widget=forms.Textarea(attrs={"rows": 3}),
         help_text=_("What people who are invited read before they take part."),
+        label=_("Description"),
     )
     languages = LanguagesField(help_text=_("Of the items, as BCP-47 tags, such as en, ta, zh-Hans."))
     current_date = forms.CharField(
@@ -116,6 +117,7 @@ class ProjectForm(PlainForm):
         max_length=200_000,
         widget=forms.Textarea(attrs={"rows": 8}),
         help_text=_("Markdown. Shown beside every item, in stages that have no guidelines of their own."),
+        label=_("Guidelines"),
     )
 
 
@@ -145,7 +147,7 @@ class NewProjectForm(ProjectForm):
 class StageForm(PlainForm):
     """How a stage is run; what it asks is the form of StageVersionForm and FieldFormSet."""
 
-    title = forms.CharField(max_length=120, help_text=_("Annotators see it."))
+    title = forms.CharField(max_length=120, help_text=_("Annotators see it."), label=_("Title"))
     overlap = forms.IntegerField(
         min_value=1,
         max_value=1_000,
@@ -278,23 +280,25 @@ class StageVersionForm(PlainForm):
 
 class FieldForm(PlainForm):
     name = forms.SlugField(
-        max_length=50, help_text=_("In exports and reports: lower-case letters, digits, underscores.")
+        max_length=50, help_text=_("In exports and reports: lower-case letters, digits, underscores."), label=_("Name")
     )
     type = forms.ChoiceField(choices=list(TYPE_WORDS.items()), label=_("How it is answered"), initial="choice")
-    caption = forms.CharField(max_length=200, help_text=_("The question as people read it."))
-    help = forms.CharField(max_length=300, required=False)
+    caption = forms.CharField(max_length=200, help_text=_("The question as people read it."), label=_("Caption"))
+    help = forms.CharField(max_length=300, required=False, label=_("Help"))
     options = LinesField(
         required=False,
         help_text=_(
             "To choose from: one option a line, as value | caption. The value is exported. For a scale: "
             "captions of single points, such as 1 | not at all."
         ),
+        label=_("Options"),
     )
     max_length = forms.IntegerField(required=False, min_value=1, max_value=200_000, label=_("Longest text, characters"))
     unit = forms.CharField(
         required=False,
         max_length=40,
         help_text=_("What is asked in, such as months or %: a bare number is read in it."),
+        label=_("Unit"),
     )
     min = forms.IntegerField(
         required=False,
@@ -392,9 +396,13 @@ class AddItemsForm(PlainForm):
 
 class MemberForm(PlainForm):
     role = forms.ChoiceField(
-        choices=[(value, label) for value, label in Membership.Role.choices if value != "admin"], initial="annotator"
+        choices=[(value, label) for value, label in Membership.Role.choices if value != "admin"],
+        initial="annotator",
+        label=_("Role"),
     )
-    group = forms.ChoiceField(choices=GROUPS, required=False, help_text=_("For a cross-check; else no group."))
+    group = forms.ChoiceField(
+        choices=GROUPS, required=False, help_text=_("For a cross-check; else no group."), label=_("Group")
+    )
 
 
 class CodesForm(MemberForm):
@@ -410,9 +418,12 @@ class InviteForm(MemberForm):
 
 
 class ExcludeForm(PlainForm):
-    reason = forms.CharField(max_length=300, help_text=_("Printed in exports and reports beside what was left out."))
+    reason = forms.CharField(
+        max_length=300, help_text=_("Printed in exports and reports beside what was left out."), label=_("Reason")
+    )
     rule = forms.CharField(
         max_length=60,
         required=False,
         help_text=_("The rule it follows, if one was set before the study, such as “3 of 5 checks missed”."),
+        label=_("Rule"),
     )

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import gettext
+import re
+from functools import cache, lru_cache
 from typing import Any
 
+from django.conf import settings
 from django.contrib.messages.storage.session import SessionStorage
 from django.utils import translation
 
 from annotate.wording import Speaker, said, speak_through
+
+_PLACE = re.compile(r"%\((\w+)\)s")
+# A pattern of little more than places would fit anything.
+_FEWEST_CHARACTERS = 8
 
 
 class PageSpeaker(Speaker):
@@ -27,3 +35,57 @@ class SaidMessages(SessionStorage):
 
 def begin() -> None:
     speak_through(PageSpeaker)
+
+
+def said_again(text: object) -> str:
+    """A sentence that was stored in English, in the language of the page: it is found by its pattern.
+
+    What no pattern of the catalogue fits, such as a text of somebody's own, stays as it is.
+    """
+    return _said_again(str(text), translation.get_language() or settings.LANGUAGE_CODE)
+
+
+@lru_cache(maxsize=4_096)
+def _said_again(text: str, language: str) -> str:
+    exact, patterns = _catalogue(language)
+    if text in exact:
+        return exact[text]
+    for pattern, translated in patterns:
+        if found := pattern.fullmatch(text):
+            return translated % {name: _said_again(value, language) for name, value in found.groupdict().items()}
+    return text
+
+
+@cache
+def _catalogue(language: str) -> tuple[dict[str, str], list[tuple[re.Pattern[str], str]]]:
+    """Whole sentences, and patterns of the others; those with most words of their own first."""
+    exact: dict[str, str] = {}
+    patterns = []
+    for folder in settings.LOCALE_PATHS:
+        path = gettext.find("django", folder, [translation.to_locale(language)])
+        if path is None:
+            continue
+        with open(path, "rb") as file:
+            catalogue = gettext.GNUTranslations(file)._catalog  # type: ignore[attr-defined]
+        for key, translated in catalogue.items():
+            message = key[0] if isinstance(key, tuple) else key
+            if not _PLACE.search(message):
+                exact.setdefault(message, translated)
+            elif len(words := _PLACE.sub("", message).strip()) >= _FEWEST_CHARACTERS:
+                patterns.append((len(words), _as_pattern(message), translated))
+    patterns.sort(key=lambda entry: -entry[0])
+    return exact, [(pattern, translated) for _, pattern, translated in patterns]
+
+
+def _as_pattern(message: str) -> re.Pattern[str]:
+    seen: set[str] = set()
+    parts = []
+    for position, part in enumerate(_PLACE.split(message)):
+        if position % 2 == 0:
+            parts.append(re.escape(part.replace("%%", "%")))
+        elif part in seen:
+            parts.append(f"(?P={part})")
+        else:
+            seen.add(part)
+            parts.append(f"(?P<{part}>.*?)")
+    return re.compile("".join(parts), re.DOTALL)

@@ -143,7 +143,7 @@ class FeedForm(PlainForm):
 
     target = forms.ModelChoiceField(queryset=Stage.objects.none(), label=_("Go to"), empty_label=None)
     rule = forms.ChoiceField(choices=Feed.Rule.choices, label=_("Which"), initial=Feed.Rule.EVERY)
-    makes_items = forms.BooleanField(required=False)
+    makes_items = forms.BooleanField(required=False, label=_("Makes items"))
     kept_keys = LinesField(
         required=False,
         label=_("New items keep"),

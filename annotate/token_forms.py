@@ -13,7 +13,7 @@ from annotate.wording import _
 
 
 class TokenForm(PlainForm):
-    name = forms.CharField(max_length=80, help_text=_("What it is for, such as “nightly export”."))
+    name = forms.CharField(max_length=80, help_text=_("What it is for, such as “nightly export”."), label=_("Name"))
     scopes = forms.MultipleChoiceField(
         choices=ApiToken.Scope.choices,
         widget=forms.CheckboxSelectMultiple,

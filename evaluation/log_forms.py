@@ -26,6 +26,7 @@ class LogDraftForm(PlainForm):
         max_length=200,
         required=False,
         help_text=_("Which model answered, where the log does not say. Samples of lm-evaluation-harness never do."),
+        label=_("Model"),
     )
     run_name = forms.CharField(
         max_length=90,

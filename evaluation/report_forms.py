@@ -30,7 +30,7 @@ class RowsField(forms.ModelMultipleChoiceField):
 class ReportForm(forms.Form):
     """Every choice is one of the project's own rows."""
 
-    title = forms.CharField(max_length=120, widget=forms.TextInput(attrs={"class": "input"}))
+    title = forms.CharField(max_length=120, widget=forms.TextInput(attrs={"class": "input"}), label=_("Title"))
     stage = forms.ModelChoiceField(
         Stage.objects.none(),
         label=_("People: the stage they answered"),
@@ -74,6 +74,7 @@ class ReportForm(forms.Form):
         initial=1,
         help_text=_("Equal seeds draw equal resamples."),
         widget=forms.NumberInput(attrs={"class": "input"}),
+        label=_("Seed"),
     )
     n_resamples = forms.IntegerField(
         label=_("Resamples"),

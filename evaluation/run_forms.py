@@ -28,7 +28,7 @@ STRATEGY_WORDS = {
 
 
 class EndpointForm(PlainForm):
-    name = forms.CharField(max_length=120, help_text=_("As runs and reports call it."))
+    name = forms.CharField(max_length=120, help_text=_("As runs and reports call it."), label=_("Name"))
     provider = forms.ChoiceField(
         # A log is imported, not asked.
         choices=[choice for choice in Endpoint.Provider.choices if choice[0] != Endpoint.Provider.LOG],
@@ -37,6 +37,7 @@ class EndpointForm(PlainForm):
     model = forms.CharField(
         max_length=200,
         help_text=_("As the server calls it. For a baseline one of %(baselines)s.", baselines=", ".join(BASELINES)),
+        label=_("Model"),
     )
     protocol = forms.ChoiceField(
         choices=Endpoint.Protocol.choices,
@@ -104,7 +105,9 @@ class EndpointForm(PlainForm):
         decimal_places=6,
         label=_("Price of a million tokens out"),
     )
-    currency = forms.CharField(max_length=12, required=False, help_text=_("Of the prices, such as USD."))
+    currency = forms.CharField(
+        max_length=12, required=False, help_text=_("Of the prices, such as USD."), label=_("Currency")
+    )
 
     def __init__(self, *args: Any, project: Project, endpoint: Endpoint | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -195,7 +198,7 @@ class ExtendForm(PlainForm):
     """More of the same: repeats, or the further items of a set that has grown."""
 
     repeats = forms.IntegerField(
-        min_value=1, max_value=MAX_REPEATS, help_text=_("How often each item is asked, in all.")
+        min_value=1, max_value=MAX_REPEATS, help_text=_("How often each item is asked, in all."), label=_("Repeats")
     )
     item_set = forms.ModelChoiceField(
         ItemSet.objects.none(),
@@ -216,7 +219,7 @@ class ExtendForm(PlainForm):
 class RunForm(PlainForm):
     """Every choice is one of the project's own rows; empty parameters are not sent at all."""
 
-    name = forms.CharField(max_length=120, help_text=_("As reports call it."))
+    name = forms.CharField(max_length=120, help_text=_("As reports call it."), label=_("Name"))
     endpoint = forms.ModelChoiceField(Endpoint.objects.none(), label=_("Model"), empty_label=None)
     stage = forms.ModelChoiceField(
         Stage.objects.none(),
@@ -236,7 +239,7 @@ class RunForm(PlainForm):
             "are counted. It must share no table and no text with the items."
         ),
     )
-    temperature = forms.FloatField(required=False, min_value=0, max_value=2, initial=0)
+    temperature = forms.FloatField(required=False, min_value=0, max_value=2, initial=0, label=_("Temperature"))
     top_p = forms.FloatField(required=False, min_value=0, max_value=1, label=_("Top-p"))
     max_tokens = forms.IntegerField(
         required=False, min_value=1, max_value=200_000, initial=512, label=_("Tokens per completion, at most")
@@ -245,10 +248,14 @@ class RunForm(PlainForm):
         required=False, label=_("Send the seed to the server"), help_text=_("Not every server takes one.")
     )
     seed = forms.IntegerField(
-        min_value=0, max_value=MAX_SEED, initial=0, help_text=_("Of baselines that draw, and of repeats.")
+        min_value=0,
+        max_value=MAX_SEED,
+        initial=0,
+        help_text=_("Of baselines that draw, and of repeats."),
+        label=_("Seed"),
     )
     repeats = forms.IntegerField(
-        min_value=1, max_value=MAX_REPEATS, initial=1, help_text=_("How often each item is asked.")
+        min_value=1, max_value=MAX_REPEATS, initial=1, help_text=_("How often each item is asked."), label=_("Repeats")
     )
     reuses_answers = forms.BooleanField(
         required=False,

@@ -11,11 +11,12 @@ from typing import Any
 from annotate.sources import blocks
 from annotate.sources.errors import SourceError, shortened
 from annotate.sources.records import Record
+from annotate.wording import _
 
 MAX_NAME_CHARS = 200
 MAX_SECONDS = 2_000_000_000
 # The types a new stage may be given: those whose answers any file can hold as one text.
-NEW_TYPES = {"choice": "a label", "text": "short text", "long_text": "long text"}
+NEW_TYPES = {"choice": _("a label"), "text": _("short text"), "long_text": _("long text")}
 
 _YES = {"true", "1", "1.0", "yes", "y", "skipped", "cancelled"}
 _NO = {"", "false", "0", "0.0", "no", "n"}

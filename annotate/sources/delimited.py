@@ -9,7 +9,7 @@ from annotate.sources.errors import SourceError, shortened
 from annotate.sources.records import Limits, Record
 from annotate.wording import _
 
-DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
+DELIMITERS = {",": _("comma"), ";": _("semicolon"), "\t": _("tab"), "|": _("vertical bar")}
 NEWLINES = {"\n": "LF", "\r\n": "CRLF", "\r": "CR"}
 
 

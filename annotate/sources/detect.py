@@ -23,31 +23,31 @@ FORMATS = {
     "json": "JSON",
     "csv": "CSV",
     "tsv": "TSV",
-    "xlsx": "Excel workbook",
+    "xlsx": _("Excel workbook"),
     "parquet": "Parquet",
-    "json_files": "ZIP of JSON files",
-    "label_studio": "Label Studio JSON",
+    "json_files": _("ZIP of JSON files"),
+    "label_studio": _("Label Studio JSON"),
 }
 # They say themselves how their text is written.
 BINARY_FORMATS = ("xlsx", "parquet", "json_files")
 NESTED_FORMATS = ("jsonl", "json", "parquet", "json_files", "label_studio")
-READ = "import reads CSV, TSV, JSON, JSON Lines, Excel workbooks (.xlsx) and Parquet"
+READ = _("import reads CSV, TSV, JSON, JSON Lines, Excel workbooks (.xlsx) and Parquet")
 SAMPLE_BYTES = 1 << 18
 
 _SUFFIX_FORMATS = {"jsonl": "jsonl", "ndjson": "jsonl", "json": "json", "csv": "csv", "tsv": "tsv", "tab": "tsv"}
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")
 _NO_TEXT = (
-    (b"\x1f\x8b", "a gzip archive; unpack it first"),
-    (b"BZh", "a bzip2 archive; unpack it first"),
-    (b"\xfd7zXZ\x00", "an xz archive; unpack it first"),
-    (b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive; unpack it first"),
-    (b"\x28\xb5\x2f\xfd", "a zstd archive; unpack it first"),
-    (b"Rar!\x1a\x07", "a RAR archive; unpack it first"),
-    (b"SQLite format 3\x00", "an SQLite database; export the table as CSV"),
-    (b"%PDF-", "a PDF; import needs the data it was made from"),
-    (b"\x89PNG\r\n", "an image"),
-    (b"\xff\xd8\xff", "an image"),
-    (b"GIF8", "an image"),
+    (b"\x1f\x8b", _("a gzip archive; unpack it first")),
+    (b"BZh", _("a bzip2 archive; unpack it first")),
+    (b"\xfd7zXZ\x00", _("an xz archive; unpack it first")),
+    (b"7z\xbc\xaf\x27\x1c", _("a 7-Zip archive; unpack it first")),
+    (b"\x28\xb5\x2f\xfd", _("a zstd archive; unpack it first")),
+    (b"Rar!\x1a\x07", _("a RAR archive; unpack it first")),
+    (b"SQLite format 3\x00", _("an SQLite database; export the table as CSV")),
+    (b"%PDF-", _("a PDF; import needs the data it was made from")),
+    (b"\x89PNG\r\n", _("an image")),
+    (b"\xff\xd8\xff", _("an image")),
+    (b"GIF8", _("an image")),
 )
 _OFFICE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
@@ -232,21 +232,23 @@ def _refuse_what_is_no_text(head: bytes, name: str) -> None:
 def _encoding_of(file: BinaryFile, head: bytes) -> tuple[str, str]:
     mark = byte_order_mark(head)
     if mark is not None:
-        return mark[0], "certain: the file says so itself (byte order mark)"
+        return mark[0], _("certain: the file says so itself (byte order mark)")
     utf16 = _utf16_without_mark(head)
     if utf16 is not None:
-        return utf16, "very likely: every second byte is zero"
+        return utf16, _("very likely: every second byte is zero")
     fault = _first_fault(file, "utf-8")
     if fault is None:
         is_plain = head.isascii() and _first_fault(file, "ascii") is None
-        return "utf-8", "certain: only plain ASCII" if is_plain else "practically certain: all of it is valid UTF-8"
+        return "utf-8", _("certain: only plain ASCII") if is_plain else _(
+            "practically certain: all of it is valid UTF-8"
+        )
     sample = _sample_around(file, fault)
     guess = _eight_bit_encoding(sample)
     if guess == "gb18030" and _first_fault(file, "gb18030") is None:
-        return "gb18030", "likely: not UTF-8, and it reads as Chinese; check the preview"
+        return "gb18030", _("likely: not UTF-8, and it reads as Chinese; check the preview")
     if _first_fault(file, "cp1252") is None:
-        return "cp1252", "likely: not UTF-8, and it reads as Western European; check accents in the preview"
-    return "latin-1", "a guess: not UTF-8, and Latin-1 reads any bytes; check accents in the preview"
+        return "cp1252", _("likely: not UTF-8, and it reads as Western European; check accents in the preview")
+    return "latin-1", _("a guess: not UTF-8, and Latin-1 reads any bytes; check accents in the preview")
 
 
 def _utf16_without_mark(head: bytes) -> str | None:

@@ -21,10 +21,10 @@ from annotate.wording import _
 MAX_ID_CHARS = 200
 MAX_NESTED_DEPTH = 64
 KINDS = {
-    "plain": "as it is",
-    "table": "information table (headings with keys and values)",
-    "grid": "table with columns",
-    "mono": "monospaced text (code, trees, layout)",
+    "plain": _("as it is"),
+    "table": _("information table (headings with keys and values)"),
+    "grid": _("table with columns"),
+    "mono": _("monospaced text (code, trees, layout)"),
 }
 
 _ESCAPES = {r"\n": "\n", r"\p": "|", r"\\": "\\"}

@@ -11,6 +11,7 @@ from django.template import Context, Template
 from django.utils import translation
 
 from annotate.exceptions import AssignmentNotOpen, GoldpanelError
+from annotate.speaking import said_again
 from annotate.wording import Speaker, Words, _, listed, ngettext, said, speak_through
 
 
@@ -82,3 +83,16 @@ def test_a_refusal_keeps_its_sentence_on_its_way_through_str(backwards):
 def test_without_a_catalogue_entry_the_english_stands():
     with translation.override("zh-hans"):
         assert said(_("No such sentence %(n)s", n=1)) == "No such sentence 1"
+
+
+def test_a_sentence_that_was_stored_is_said_in_the_language_of_whoever_reads_it():
+    stored = str.__str__(
+        "The budget of 1,000 tokens is spent: 1,004 so far. Calls that were in flight when it ran out "
+    )
+    stored += "are kept and counted. Raise it, then resume."
+    assert said_again(stored) == stored
+    with translation.override("zh-hans"):
+        assert "1,004" in said_again(stored)
+        assert "tokens is spent" not in said_again(stored)
+        assert said_again("The import was cancelled. Nothing was imported.") == "导入已取消。没有导入任何内容。"
+        assert said_again("Something <b>else</b>, by nobody's pattern") == "Something <b>else</b>, by nobody's pattern"

@@ -14,6 +14,7 @@ from annotate.answers.equivalence import text_key
 from annotate.shown import shown_item
 from annotate.sources.blocks import plain_text
 from annotate.sources.mapping import hash_content, stored_value
+from annotate.wording import _
 from evaluation.clients.logs.records import LogRecord
 
 How = Literal["id", "hash", "text"]
@@ -95,7 +96,7 @@ class ItemIndex:
             return Found(numbers.pop(), "text")
         if numbers or is_shared:
             return Found(None, reason="several items have this content, and no id tells which is meant")
-        return Found(None, reason="no item of the set has this id, and none this content")
+        return Found(None, reason=_("no item of the set has this id, and none this content"))
 
     def _is_same(self, number: int, record: LogRecord) -> bool | None:
         """Whether the log has the item's content; None if it says nothing of it."""

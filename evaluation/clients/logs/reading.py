@@ -15,11 +15,11 @@ from evaluation.clients.logs import helm, inspect_ai, lm_eval, openai_batch, our
 from evaluation.clients.logs.records import LOG_LIMITS, LogReader, LogRecord, LogSource, Notes
 
 FORMATS = {
-    "goldpanel": "Goldpanel's own columns",
-    "lm_eval": "lm-evaluation-harness samples",
-    "inspect_ai": "inspect_ai log",
-    "helm": "HELM run",
-    "openai_batch": "OpenAI batch output",
+    "goldpanel": _("Goldpanel's own columns"),
+    "lm_eval": _("lm-evaluation-harness samples"),
+    "inspect_ai": _("inspect_ai log"),
+    "helm": _("HELM run"),
+    "openai_batch": _("OpenAI batch output"),
 }
 READERS: dict[str, LogReader] = {
     "goldpanel": ours.read,
