@@ -1,6 +1,7 @@
 // A table that is filled in like a spreadsheet. The textarea of the field stays the form's value: what is typed here is
 // written into it as text, so that drafts, sending and a page without scripts know nothing of a grid.
 
+import { isComposing } from "./keys.js";
 import { formatTsv, headerKey, isOdd, parseTsv } from "./grid_text.js";
 import { Table } from "./grid_table.js";
 import { announce } from "./status.js";
@@ -547,7 +548,7 @@ export class Grid {
   #settleEdit() { if (this.#editor) this.#endEdit(true); }
 
   #editKey(event) {
-    if (event.isComposing || event.key === "Process") return; // Enter and Tab choose words in an input method.
+    if (isComposing(event)) return; // Enter and Tab choose words in an input method.
     const isCommand = event.ctrlKey || event.metaKey;
     if (event.key === "Enter" && isCommand) {
       this.settle(); // And the answer is sent: keys.js has this one.

@@ -2,6 +2,9 @@
 
 const TEXT = "textarea, select, [contenteditable], input:not([type=radio], [type=checkbox], [type=button], [type=submit])";
 
+/** Whether a key still belongs to an input method. Safari ends a composition before the key that ends it: 229 tells. */
+export const isComposing = (event) => event.isComposing || event.keyCode === 229;
+
 export const isTyping = () => document.activeElement?.matches(TEXT) ?? false;
 export const openDialog = () => document.querySelector("dialog[open]");
 
@@ -42,7 +45,7 @@ function choose(part, digit) {
     Beside `letters`, a letter presses the button that names it in data-letter, as long as the part may be changed. */
 export function listen({ submit, letters, escape, optionsIn }) {
   document.addEventListener("keydown", (event) => {
-    if (event.isComposing || event.defaultPrevented) return; // Enter and digits choose words in an input method.
+    if (isComposing(event) || event.defaultPrevented) return; // Enter and digits choose words in an input method.
     const dialog = openDialog();
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && !event.altKey) {
       event.preventDefault();

@@ -1,5 +1,6 @@
 // A list as lines that are added, removed and, where their order counts, moved. The textarea stays the form's value.
 
+import { isComposing } from "./keys.js";
 import { announce } from "./status.js";
 import { gettext } from "./words.js";
 
@@ -109,7 +110,7 @@ export class Lines {
 
   #key(event) {
     const line = event.target.closest("li");
-    if (!event.target.matches("input") || event.isComposing || event.ctrlKey || event.metaKey || this.#isFrozen) return;
+    if (!event.target.matches("input") || isComposing(event) || event.ctrlKey || event.metaKey || this.#isFrozen) return;
     if (event.key === "Enter" && !event.altKey) this.#add([...this.#list.children].indexOf(line) + 1);
     else if (event.key === "Backspace" && event.target.value === "" && this.#list.children.length > 1) this.#remove(line);
     else if (event.altKey && this.#isOrdered && event.key === "ArrowUp") this.#move(line, -1);

@@ -1,5 +1,6 @@
 // Questions with answers, pair by pair: add, remove and move them in place. Without this each button posts the form.
 
+import { isComposing } from "./keys.js";
 import { announce } from "./status.js";
 import { gettext } from "./words.js";
 
@@ -100,7 +101,7 @@ export function watchPairs({ mayChange }) {
 
   document.addEventListener("keydown", (event) => {
     const pair = event.target.closest?.("[data-pair]");
-    if (!pair || event.isComposing || !event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    if (!pair || isComposing(event) || !event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
     const field = fieldOf(pair);
     const steps = {
       ArrowUp: () => move(field, pair, -1),
