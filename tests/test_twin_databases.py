@@ -179,8 +179,18 @@ def visit(world: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> Seen:
         note(seen, "submit", client.post(f"/work/a/{token}/submit/", form, headers={"HX-Request": "true"}))
         note(seen, "change", client.get(f"/work/a/{token}/revise/"))
         note(seen, "home again", client.get("/"))
+        for place in ("me/", f"me/{world.label.slug}/", "my-questions/"):
+            note(seen, f"my own {place}", client.get(f"/p/{world.project.slug}/{place}"))
+        # What was decided, while it may still change.
+        note(seen, "decided", client.get(f"/p/{world.project.slug}/me/{world.label.slug}/decided/"))
+        note(seen, "guidelines", client.get(f"/work/{world.project.slug}/{world.label.slug}/guidelines/"))
+        page = client.get(f"/work/{world.project.slug}/{world.label.slug}/")
+        token = re.search(rb'data-token="([^"]+)"', page.content)[1].decode()
+        asked = hidden_fields(page.content) | {"text": "Is it?", "client_key": "asked"}
+        note(seen, "ask", client.post(f"/work/a/{token}/ask/", asked, headers={"Accept": "application/json"}))
         for hidden in (
             "",
+            "questions/",
             "items/",
             "reports/",
             "runs/",
@@ -255,6 +265,9 @@ def test_two_worlds_that_differ_in_what_is_hidden_look_the_same(sitting, world, 
     shown = ("home", "work label", "work answer", "draft", "submit", "work again", "skip", "home again")
     assert {statuses[what] for what in shown} <= {200, 302}
     assert statuses["nothing chosen"] == 422
+    if sitting is visit:
+        assert {status for what, status in statuses.items() if what.startswith("my own")} == {200}
+        assert (statuses["decided"], statuses["guidelines"], statuses["ask"]) == (409, 200, 200)
     refused = [status for what, status in statuses.items() if what.startswith("refused")]
     assert len(refused) >= 8
     assert set(refused) <= {404, 405}

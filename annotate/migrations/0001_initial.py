@@ -2171,7 +2171,9 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name="question",
-            constraint=models.UniqueConstraint(fields=("person", "client_key"), name="question_client_key_once"),
+            constraint=models.UniqueConstraint(
+                fields=("person", "project", "client_key"), name="question_client_key_once"
+            ),
         ),
         migrations.AddConstraint(
             model_name="question",

@@ -54,7 +54,7 @@ class Question(models.Model):
     class Meta:
         constraints = [
             # A double click, or the same words sent again when the network is back, ask once.
-            models.UniqueConstraint(fields=["person", "client_key"], name="question_client_key_once"),
+            models.UniqueConstraint(fields=["person", "project", "client_key"], name="question_client_key_once"),
             models.CheckConstraint(condition=~Q(text=""), name="question_asks_something"),
             models.CheckConstraint(
                 condition=Q(state="open", answer="", answered_at__isnull=True, is_pinned=False)

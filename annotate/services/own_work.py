@@ -91,7 +91,7 @@ def stages_of(project: Project, person: Person, role: str) -> list[StageWork]:
         if stage.pk in mine or (role in stage.roles and stage.state != Stage.State.CLOSED)
     ]
     everyone, counts = stage_counts(stages), person_counts(person, stages)
-    current = {
+    current: dict[int, dict[str, int]] = {
         row["assignment__stage"]: row
         for row in _given_by(person)
         .filter(assignment__stage__in=stages)

@@ -5,7 +5,6 @@ Nobody but admins learns who asked: what is pinned stands there without a name.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from django.db import transaction
@@ -51,9 +50,9 @@ def ask_question(
     """
     asked, is_new = Question.objects.get_or_create(
         person=person,
+        project=project,
         client_key=client_key,
         defaults={
-            "project": project,
             "stage": about.stage if about else stage,
             "stage_item": about.stage_item if about else None,
             "revision_id": about.stage_item.revision_id if about else None,
@@ -134,9 +133,7 @@ def page_of_questions(questions: QuerySet[Question], *, after: str = "") -> Ques
     if state in Question.State.values and pk.isascii() and pk.isdecimal() and len(pk) < 19:
         # Descending: "open" comes before "answered", in the order of the index question_by_state.
         questions = questions.filter(Q(state__lt=state) | Q(state=state, pk__lt=int(pk)))
-    rows: Sequence[Question] = questions.select_related(
-        "stage", "person", "answered_by", "stage_item", "revision__item"
-    ).order_by("-state", "-pk")[: PAGE + 1]
-    found = list(rows)
+    rows = questions.select_related("stage", "person", "answered_by", "stage_item", "revision__item")
+    found = list(rows.order_by("-state", "-pk")[: PAGE + 1])
     shown = found[:PAGE]
     return QuestionPage(shown, f"{shown[-1].state}-{shown[-1].pk}" if shown else "", len(found) > PAGE)

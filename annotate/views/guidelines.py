@@ -55,6 +55,6 @@ def guidelines_beside(desk: Desk) -> dict[str, Any]:
 
 def _difference(desk: Desk) -> list[Piece]:
     """The newest guidelines as they are written, with what they say instead of those that the person knew."""
-    ids = [desk.guideline_id, desk.known_guideline_id]
-    written = dict(GuidelineVersion.objects.filter(pk__in=ids).values_list("pk", "markdown"))
-    return marked_text(written.get(desk.guideline_id, ""), written.get(desk.known_guideline_id, ""))
+    now, before = desk.guideline_id or 0, desk.known_guideline_id or 0
+    written = dict(GuidelineVersion.objects.filter(pk__in=[now, before]).values_list("pk", "markdown"))
+    return marked_text(written.get(now, ""), written.get(before, ""))

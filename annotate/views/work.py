@@ -400,7 +400,7 @@ def _in_root(place: StageItem, item: ShownItem) -> dict[str, Any] | None:
     if not 1 < n < MOST_OF_A_ROOT:
         return None
     is_table = any(kind_of(block["value"]) in ("table", "grid") for block in item["blocks"])
-    return {"position": position, "n": n, "is_table": is_table}
+    return {"root": place.root_id, "position": position, "n": n, "is_table": is_table}
 
 
 def _address(name: str, assignment: Assignment) -> str:

@@ -1,6 +1,7 @@
 // What is given stays where it is while only the question about it changes: one table's questions are read once.
 
-const contentOf = (item) => item?.querySelector(".given > .content");
+// Items that only look alike begin at their top: they are other items.
+const contentOf = (item) => (item?.dataset.root ? item.querySelector(".given > .content") : null);
 
 let left = null; // the content that is about to be exchanged, and how far it was scrolled
 
@@ -8,6 +9,7 @@ let left = null; // the content that is about to be exchanged, and how far it wa
 export function remember(item) {
   const content = contentOf(item);
   left = content && {
+    root: item.dataset.root,
     html: content.innerHTML,
     top: window.scrollY,
     parts: [...content.querySelectorAll("[tabindex]")].map((part) => [part.scrollTop, part.scrollLeft]),
@@ -17,7 +19,7 @@ export function remember(item) {
 /** After the exchange: puts the same content back where it was; false where another content came. */
 export function stays(item) {
   const content = contentOf(item);
-  if (!left || content?.innerHTML !== left.html) return false;
+  if (!left || item.dataset.root !== left.root || content?.innerHTML !== left.html) return false;
   content.querySelectorAll("[tabindex]").forEach((part, index) => {
     [part.scrollTop, part.scrollLeft] = left.parts[index];
   });

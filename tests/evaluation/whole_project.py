@@ -21,6 +21,7 @@ from annotate.models import (
 from annotate.services import auditing, checks, qualifying, repairing, resolving, sampling
 from annotate.services.auditing import Labels
 from annotate.services.excluding import exclude_annotation, exclude_person, lift_exclusion
+from annotate.services.questions import answer_question, ask_question
 from annotate.stage_kinds import KINDS, first_fields
 from evaluation.services import judging
 from tests.evaluation.studies import Study, make_study
@@ -95,6 +96,10 @@ def make_whole_project() -> Study:
         events.record(verb="test.happened", subject=project, project_id=project.pk, text=ODD, number=1.5, none=None)
     # It scores all answers.
     study.made_report()
+    asked = ask_question(
+        project=project, person=first, text="Does zero count?", client_key="asked", about=late.assignment
+    )
+    answer_question(question=asked, by=admin, answer="It does.", is_pinned=True)
     return study
 
 
