@@ -160,6 +160,7 @@ class StageForm(PlainForm):
         initial=["annotator"],
         widget=forms.CheckboxSelectMultiple,
         label=_("Who may take it"),
+        help_text=_("Only members with one of these roles are offered its items."),
     )
     lease_minutes = forms.IntegerField(
         min_value=1,
@@ -168,9 +169,21 @@ class StageForm(PlainForm):
         label=_("Minutes before an idle item goes to somebody else"),
         help_text=_("Counted from the last sign of work. What was typed is kept, and can still be sent."),
     )
-    order = forms.ChoiceField(choices=Stage.Order.choices, initial=Stage.Order.SEEDED, label=_("Order"))
+    order = forms.ChoiceField(
+        choices=Stage.Order.choices,
+        initial=Stage.Order.SEEDED,
+        label=_("Order"),
+        help_text=_(
+            "A seeded place spreads people over the items, so that no item is always the last one of a long day."
+        ),
+    )
     is_closed_book = forms.BooleanField(
-        required=False, initial=True, label=_("Closed book: people answer from what is shown and what they know")
+        required=False,
+        initial=True,
+        label=_("Closed book: people answer from what is shown and what they know"),
+        help_text=_(
+            "They are asked to look nothing up and to ask no model. Unticked: name the permitted sources below."
+        ),
     )
     time_limit_seconds = forms.IntegerField(
         required=False,
@@ -198,9 +211,15 @@ class StageForm(PlainForm):
             "answers who have seen it."
         ),
     )
-    shows_gold = forms.BooleanField(required=False, label=_("and the gold label beside them"))
+    shows_gold = forms.BooleanField(
+        required=False,
+        label=_("and the gold label beside them"),
+        help_text=_("Who has seen gold labels is lost for later stages about the same items."),
+    )
     is_cross_group = forms.BooleanField(
-        required=False, label=_("Cross-check: nobody gets what somebody of their own group wrote")
+        required=False,
+        label=_("Cross-check: nobody gets what somebody of their own group wrote"),
+        help_text=_("For questions that people wrote: deal them into groups A and B under People first."),
     )
     escalate_by = forms.IntegerField(
         required=False,
@@ -211,7 +230,12 @@ class StageForm(PlainForm):
         help_text=_("0: nobody. They are asked when the first answers are all there."),
     )
     escalate_times = forms.IntegerField(
-        required=False, min_value=1, max_value=20, initial=1, label=_("How often more are asked at most")
+        required=False,
+        min_value=1,
+        max_value=20,
+        initial=1,
+        label=_("How often more are asked at most"),
+        help_text=_("Each time by so many people, as long as there is no majority."),
     )
     adjudicated_in = forms.ModelChoiceField(
         queryset=Stage.objects.none(),
@@ -282,9 +306,19 @@ class FieldForm(PlainForm):
     name = forms.SlugField(
         max_length=50, help_text=_("In exports and reports: lower-case letters, digits, underscores."), label=_("Name")
     )
-    type = forms.ChoiceField(choices=list(TYPE_WORDS.items()), label=_("How it is answered"), initial="choice")
+    type = forms.ChoiceField(
+        choices=list(TYPE_WORDS.items()),
+        label=_("How it is answered"),
+        initial="choice",
+        help_text=_("What people get to answer with. Settings below that such a field does not have are passed over."),
+    )
     caption = forms.CharField(max_length=200, help_text=_("The question as people read it."), label=_("Caption"))
-    help = forms.CharField(max_length=300, required=False, label=_("Help"))
+    help = forms.CharField(
+        max_length=300,
+        required=False,
+        label=_("Help"),
+        help_text=_("A hint below the question, where it alone might be misread."),
+    )
     options = LinesField(
         required=False,
         help_text=_(
@@ -293,7 +327,13 @@ class FieldForm(PlainForm):
         ),
         label=_("Options"),
     )
-    max_length = forms.IntegerField(required=False, min_value=1, max_value=200_000, label=_("Longest text, characters"))
+    max_length = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=200_000,
+        label=_("Longest text, characters"),
+        help_text=_("A longer answer is refused, and kept in the field. Empty: as long as such a field may be."),
+    )
     unit = forms.CharField(
         required=False,
         max_length=40,
@@ -307,7 +347,9 @@ class FieldForm(PlainForm):
     )
     max = forms.IntegerField(required=False, label=_("To"), help_text=_("Highest or most, likewise."))
     ordered = forms.BooleanField(
-        required=False, label=_("The order counts: of options from low to high, of a list, of a table's rows")
+        required=False,
+        label=_("The order counts: of options from low to high, of a list, of a table's rows"),
+        help_text=_("Then agreement weighs how far two options are apart, and equal members in another order differ."),
     )
     columns = LinesField(
         required=False,
@@ -323,8 +365,18 @@ class FieldForm(PlainForm):
         label=_("Columns from the item"),
         help_text=_("The content key under which each item names its own columns; an item without it has those above."),
     )
-    decides = forms.BooleanField(required=False, initial=True, label=_("Decides: it is counted, voted on and compared"))
-    required = forms.BooleanField(required=False, initial=True, label=_("Must be answered"))
+    decides = forms.BooleanField(
+        required=False,
+        initial=True,
+        label=_("Decides: it is counted, voted on and compared"),
+        help_text=_("Unticked, it supports: such as a reason, which is kept and exported beside the answer."),
+    )
+    required = forms.BooleanField(
+        required=False,
+        initial=True,
+        label=_("Must be answered"),
+        help_text=_("Unticked, people may leave it empty; an empty answer is no vote."),
+    )
 
     def clean_options(self) -> list[dict[str, Any]]:
         # Captions in other languages come through the API; the editor shows the plain ones and keeps the others.
@@ -357,12 +409,26 @@ class BaseFieldFormSet(forms.BaseFormSet):
     @property
     def fields_json(self) -> list[dict[str, Any]]:
         """The fields as a stage stores them; for a valid set only."""
-        kept = (form for form in self.forms if form.has_changed() or form.initial)
+        kept = [form for form in self.forms if form.has_changed() or form.initial]
+        # Those without a place come last, as they stand.
+        kept.sort(key=lambda form: (form.cleaned_data.get("ORDER") is None, form.cleaned_data.get("ORDER") or 0))
         return [form.to_json() for form in kept if not form.cleaned_data.get("DELETE")]
+
+    def add_fields(self, form: forms.Form, index: int | None) -> None:
+        super().add_fields(form, index)
+        place = form.fields["ORDER"]
+        place.label, place.help_text = _("Place"), _("Fields are shown from the lowest number to the highest.")
+        place.widget.attrs |= {"class": "input", "autocomplete": "off"}
 
 
 FieldFormSet: Any = forms.formset_factory(
-    FieldForm, formset=BaseFieldFormSet, extra=1, can_delete=True, max_num=MAX_FIELDS, validate_max=True
+    FieldForm,
+    formset=BaseFieldFormSet,
+    extra=1,
+    can_delete=True,
+    can_order=True,
+    max_num=MAX_FIELDS,
+    validate_max=True,
 )
 
 

@@ -89,7 +89,11 @@ class AuthorOptionsForm(OptionsForm):
         help_text=_("Headings, one a line, such as Olympics."),
     )
     is_shuffled = forms.BooleanField(
-        required=False, label=_("Authors see sections and rows in an order of their own, which is stored")
+        required=False,
+        label=_("Authors see sections and rows in an order of their own, which is stored"),
+        help_text=_(
+            "Whoever reads from the top asks about the top: another order for each author spreads the questions."
+        ),
     )
     domain = forms.CharField(
         required=False,
@@ -101,21 +105,39 @@ class AuthorOptionsForm(OptionsForm):
         ),
     )
     n_domains = forms.IntegerField(
-        required=False, min_value=1, max_value=100, initial=12, label=_("Domains of one batch")
+        required=False,
+        min_value=1,
+        max_value=100,
+        initial=12,
+        label=_("Domains of one batch"),
+        help_text=_("From so many different values of the stratum a batch is made, as far as there are so many."),
     )
     per_domain = forms.IntegerField(
-        required=False, min_value=1, max_value=100, initial=3, label=_("Items of one domain in a batch, at most")
+        required=False,
+        min_value=1,
+        max_value=100,
+        initial=3,
+        label=_("Items of one domain in a batch, at most"),
+        help_text=_("So that no author meets one kind of table again and again."),
     )
 
 
 class AdjudicateOptionsForm(OptionsForm):
     makes_gold = forms.BooleanField(
-        required=False, label=_("Adjudicators may accept what they decide as the gold label")
+        required=False,
+        label=_("Adjudicators may accept what they decide as the gold label"),
+        help_text=_(
+            "Unticked, only admins may, on the item's page. Each new gold label is a new version with its origin."
+        ),
     )
 
 
 class ReviewOptionsForm(OptionsForm):
-    shows_votes = forms.BooleanField(required=False, label=_("Reviewers see the answers that people gave"))
+    shows_votes = forms.BooleanField(
+        required=False,
+        label=_("Reviewers see the answers that people gave"),
+        help_text=_("Without names. Unticked, they judge the item and its proposed gold label alone."),
+    )
 
 
 OPTION_FORMS: dict[str, type[OptionsForm]] = {
@@ -141,8 +163,18 @@ def options_form(stage: Stage, data: Mapping[str, Any] | None = None) -> Options
 class FeedForm(PlainForm):
     """Where the answers of a stage go, and what becomes of them there."""
 
-    target = forms.ModelChoiceField(queryset=Stage.objects.none(), label=_("Go to"), empty_label=None)
-    rule = forms.ChoiceField(choices=Feed.Rule.choices, label=_("Which"), initial=Feed.Rule.EVERY)
+    target = forms.ModelChoiceField(
+        queryset=Stage.objects.none(),
+        label=_("Go to"),
+        empty_label=None,
+        help_text=_("The stage in which something becomes of them."),
+    )
+    rule = forms.ChoiceField(
+        choices=Feed.Rule.choices,
+        label=_("Which"),
+        initial=Feed.Rule.EVERY,
+        help_text=_("When something goes on: with each answer, or when the item is complete or decided."),
+    )
     makes_items = forms.BooleanField(required=False, label=_("Makes items"))
     kept_keys = LinesField(
         required=False,
@@ -152,8 +184,17 @@ class FeedForm(PlainForm):
             "the next stage does not show is kept unseen."
         ),
     )
-    only_field = forms.CharField(required=False, max_length=50, label=_("Only answers whose field"))
-    only_values = LinesField(required=False, label=_("has one of the values"))
+    only_field = forms.CharField(
+        required=False,
+        max_length=50,
+        label=_("Only answers whose field"),
+        help_text=_("The name of a choice of this stage, such as decision."),
+    )
+    only_values = LinesField(
+        required=False,
+        label=_("has one of the values"),
+        help_text=_("Values of its options, one a line, such as accept."),
+    )
 
     def __init__(self, *args: Any, stage: Stage, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -170,12 +211,22 @@ class FeedForm(PlainForm):
 
 
 class CrossCheckForm(PlainForm):
-    n = forms.IntegerField(min_value=1, max_value=MAX_DRAWN, initial=200, label=_("Items of each group"))
+    n = forms.IntegerField(
+        min_value=1,
+        max_value=MAX_DRAWN,
+        initial=200,
+        label=_("Items of each group"),
+        help_text=_("A group that wrote fewer is taken whole."),
+    )
     seed = forms.IntegerField(
         required=False, min_value=0, max_value=MAX_SEED, label=_("Seed"), help_text=_("Empty: the stage's own.")
     )
     written_in = forms.ModelChoiceField(
-        queryset=Stage.objects.none(), required=False, label=_("Written in"), empty_label=_("any stage")
+        queryset=Stage.objects.none(),
+        required=False,
+        label=_("Written in"),
+        empty_label=_("any stage"),
+        help_text=_("Only what was written in this stage is drawn."),
     )
 
     def __init__(self, *args: Any, stage: Stage, **kwargs: Any) -> None:

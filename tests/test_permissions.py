@@ -133,6 +133,7 @@ DOORS: dict[str, Door] = {
     "qualification-decide": Door(None, ADMINS, STAGE | {"pseudonym": "annotator.pseudonym"}),
     "answer": Door(ADMINS, ADMINS, SLUG | {"annotation_id": "annotation.pk"}),
     "stage-new": Door(ADMINS, ADMINS, SLUG),
+    "stage-new-preview": Door(None, ADMINS, SLUG),
     "stage": Door(READERS, ADMINS, STAGE),
     "stage-state": Door(None, ADMINS, STAGE),
     "stage-form": Door(None, ADMINS, STAGE),

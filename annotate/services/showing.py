@@ -70,6 +70,8 @@ def given_in_preview(
         options = author_options(stage.options)
         shown = what_to_show(revision.content, options, seed=stage.seed) if options.debiases else None
         return Given(as_shown(revision.content, shown), shown_keys)
+    if None in (stage.pk, revision.pk):
+        return Given(revision.content, shown_keys)  # nothing was drawn for a stage or an item that is stored nowhere
     if stage.kind == Stage.Kind.AUDIT:
         place = StageItem.objects.filter(stage=stage, revision=revision).first()
         return Given(

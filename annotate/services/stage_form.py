@@ -6,12 +6,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from annotate.answers import fields_for_item, fields_from_json, get_field_type
-from annotate.models import GuidelineVersion, ItemRevision, Project, Stage
+from annotate.models import GuidelineVersion, Item, ItemRevision, Project, Stage
 from annotate.services.showing import given_in_preview
 from annotate.shown import shown_item
 
 # Contents that are read to learn which keys there are; all of them would be too many for a page.
 LOOKED_AT = 40
+
+# Kinds of stages whose page has an item and a form; the others show what somebody else answered, too.
+SHOWN_WHOLE = (Stage.Kind.LABEL, Stage.Kind.ANSWER, Stage.Kind.REWRITE, Stage.Kind.AUTHOR)
 
 
 def content_keys(project: Project) -> list[str]:
@@ -32,16 +35,16 @@ def guidelines_of(stage: Stage) -> GuidelineVersion | None:
 
 def preview_of(
     stage: Stage, fields: Sequence[dict[str, Any]], shown_keys: Sequence[str], instruction: str = ""
-) -> dict[str, Any] | None:
-    """The first item of the stage, else of the project, as the work page shows it; None without any item.
+) -> dict[str, Any]:
+    """The first item of the stage, else of the project, else an invented one, as the work page shows it.
 
-    `missing`: shown keys that this item does not have. `beside`: what is judged beside it, if anything.
+    stage: as it is stored, or one that is not stored yet. `missing`: shown keys that this item does not have.
+    `beside`: what is judged beside it, if anything. `is_whole`: people of such a stage see this and no more.
     """
-    here = ItemRevision.objects.filter(stage_items__stage=stage).order_by("stage_items__rank")
-    anywhere = ItemRevision.objects.filter(item__project=stage.project_id, is_current=True).order_by("pk")
-    revision = here.select_related("item").first() or anywhere.select_related("item").first()
+    revision = _example(stage)
+    is_invented = revision is None
     if revision is None:
-        return None
+        revision = _invented(shown_keys)
     keys = {key for key, _ in revision.content}
     specs = fields_for_item(fields_from_json(fields), revision.content, revision.language)
     given = given_in_preview(stage, revision, specs, shown_keys)
@@ -65,4 +68,21 @@ def preview_of(
         ],
         "beside": given.beside,
         "missing": [key for key in shown_keys if key not in keys],
+        "is_invented": is_invented,
+        "is_whole": stage.kind in SHOWN_WHOLE,
     }
+
+
+def _example(stage: Stage) -> ItemRevision | None:
+    anywhere = ItemRevision.objects.filter(item__project=stage.project_id, is_current=True).order_by("pk")
+    found: ItemRevision | None = None
+    if stage.pk is not None:
+        here = ItemRevision.objects.filter(stage_items__stage=stage).order_by("stage_items__rank")
+        found = here.select_related("item").first()
+    return found or anywhere.select_related("item").first()
+
+
+def _invented(shown_keys: Sequence[str]) -> ItemRevision:
+    """An item that is stored nowhere, with something under each key."""
+    content = [[key, f"…{key}…"] for key in shown_keys or ["question"]]
+    return ItemRevision(item=Item(external_id="example"), content=content, language="")

@@ -24,12 +24,13 @@ from annotate.project_forms import (
 )
 from annotate.services import projects
 from annotate.services.counting import stage_counts
-from annotate.services.stage_form import content_keys, guidelines_of, preview_of
+from annotate.services.stage_form import content_keys, guidelines_of
 from annotate.stage_kinds import KINDS, first_fields
 from annotate.views.doors import PersonRequest, project_read_by, project_run_by, signed_in
 from annotate.views.navigation import project_page
 from annotate.views.stage_about import About, about_context, about_options, stage_about, tell_led
 from annotate.views.stage_parts import stage_parts
+from annotate.views.stage_preview import preview_context
 from annotate.wording import _
 
 STEPS = {"open": projects.open_stage, "pause": projects.pause_stage, "close": projects.close_stage}
@@ -94,9 +95,20 @@ def stage_new(request: PersonRequest, slug: str) -> HttpResponse:
         "version_form": version,
         "field_forms": fields,
         "content_keys": keys,
+        **_first_preview(project, kind, form, version, first),
         **about_context(request, project, kind, about),
     }
     return render(request, "annotate/stage_new.html", context, status=422 if request.method == "POST" else 200)
+
+
+def _first_preview(
+    project: Project, kind: str, form: NewStageForm, version: StageVersionForm, first: list[dict[str, Any]]
+) -> dict[str, Any]:
+    """The annotators' page with the first form of the kind; of one that came back with its faults, none."""
+    if form.is_bound:
+        return {"preview_problem": _("The page is shown again as soon as the form is right.")}
+    stage = Stage(project=project, kind=kind)
+    return preview_context(stage, first, version.initial["shown_keys"])
 
 
 def _first_settings(kind: str, about: About | None) -> dict[str, Any]:
@@ -164,21 +176,6 @@ def stage_form(request: PersonRequest, slug: str, stage_slug: str) -> HttpRespon
 
 @require_POST
 @signed_in
-def stage_preview(request: PersonRequest, slug: str, stage_slug: str) -> HttpResponse:
-    """The first item as people would see it with the form as it stands on the page, saved or not."""
-    project, row = stage_run_by(request, slug, stage_slug)
-    version, fields = _bound_form(request, row)
-    context: dict[str, Any] = {"project": project, "stage": row}
-    if version.is_valid() and fields.is_valid():
-        context["preview"] = preview_of(row, fields.fields_json, **version.cleaned_data)
-    else:
-        context["preview_problem"] = _("The form cannot be shown yet: something in it is missing or in conflict.")
-    template = "annotate/partials/stage_preview.html" if request.htmx else "annotate/stage_preview.html"
-    return render(request, template, context)
-
-
-@require_POST
-@signed_in
 def stage_guidelines(request: PersonRequest, slug: str, stage_slug: str) -> HttpResponse:
     project, row = stage_run_by(request, slug, stage_slug)
     form = GuidelinesForm(request.POST)
@@ -242,7 +239,7 @@ def _description(request: PersonRequest, project: Project, stage: Stage) -> Http
         "counts": stage_counts([stage])[stage.pk],
         "guidelines": guidelines,
         "guidelines_html": guidelines_html(guidelines.markdown) if guidelines else "",
-        "preview": preview_of(stage, version.fields, version.shown_keys, version.instruction),
+        **preview_context(stage, version.fields, version.shown_keys, version.instruction),
     }
     return render(request, "annotate/stage_read.html", context)
 
@@ -268,7 +265,7 @@ def stage_page(
         "field_forms": FieldFormSet(prefix="fields", initial=field_initial(version.fields)),
         "guidelines_form": GuidelinesForm(initial={"markdown": guidelines.markdown if guidelines else ""}),
         "items_form": AddItemsForm(project=project),
-        "preview": preview_of(stage, version.fields, version.shown_keys, version.instruction),
+        **preview_context(stage, version.fields, version.shown_keys, version.instruction),
     }
     context |= stage_parts(stage, version)
     return render(request, "annotate/stage.html", context | bound, status=status)

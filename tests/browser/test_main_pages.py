@@ -160,6 +160,9 @@ def test_the_pages_of_a_project(problems):
         "new stage": at("stage-new", slug),
         "project settings": at("project-settings", slug),
         "agreement": at("agreement-now", slug),
+        "people compared": at("people-agreement", slug),
+        "out of reach": at("stage-reach", slug, stage),
+        "runs that wait": at("run-needs", slug),
     }
 
     assert problems(study.admin, addresses) == []
