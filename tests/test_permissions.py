@@ -23,12 +23,13 @@ from annotate.models import Exclusion, Export, Feed, Person, Resolution, Restora
 from annotate.services import people, tokens
 from annotate.services.importing import draft_import
 from annotate.services.questions import ask_question
-from annotate.stage_kinds import first_fields
+from annotate.stage_kinds import first_fields, review_fields
 from evaluation.models import Report, Trial
 from evaluation.services import judging
 from evaluation.services.log_importing import draft_log_import
 from tests.api_client import EVERY_SCOPE, ApiClient
 from tests.factories import (
+    YES_NO,
     make_annotation,
     make_annotator,
     make_assignment,
@@ -339,6 +340,7 @@ def make_world() -> SimpleNamespace:
     )
     authored = make_assignment(make_stage_item(author, items[0]), annotator)
     judges = make_stage(project, kind="adjudicate")
+    review = make_stage(project, kind="review", form=review_fields(YES_NO))
     api_token, _ = tokens.make_token(person=annotator, name="a script", scopes=["work"], days=1)
     question = ask_question(
         project=project, person=annotator, text="Is it?", client_key="asked", about=annotation.assignment
@@ -359,6 +361,7 @@ def make_world() -> SimpleNamespace:
         assignment=assignment,
         authored=authored,
         judged=make_assignment(make_stage_item(judges, items[2], source=stage_items[1]), annotator),
+        reviewed=make_assignment(make_stage_item(review, items[1], source=stage_items[1]), annotator),
         resolution=Resolution.objects.create(
             stage_item=stage_items[1], field="label", status="majority", answer="yes", answer_key="yes", key_version=1
         ),
@@ -475,6 +478,28 @@ def test_who_may_come_in(name, worlds, cast):
             elif not turned_away(who, status, door):
                 wrong.append(f"{method} as {who}: {status}, though it is not their door")
     assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("held", ["judged", "reviewed"])
+def test_what_somebody_decides_about_is_theirs_alone(held, worlds, cast):
+    """The same addresses as those of answers, with another page behind them."""
+    here = worlds[0]
+    assignment = getattr(here, held)
+    desk = {"project": here.project.slug, "stage": assignment.stage.slug}
+    addresses = [("get", reverse("work", kwargs=desk))]
+    for name in ("work-submit", "work-draft", "work-skip", "work-renew"):
+        addresses.append(("post", reverse(name, kwargs={"token": assignment.token})))
+    wrong = []
+    for method, url in addresses:
+        for who in CAST:
+            status = knock(cast[who], method, url)
+            is_right = status < 500 and status not in (302, 404) if who in OWNER else turned_away(who, status, ONLY_OWN)
+            if not is_right:
+                wrong.append(f"{method} {url} as {who}: {status}")
+    assert not wrong, "\n".join(wrong)
+
+
+ONLY_OWN = Door(None)
 
 
 def addresses_with_two_ids() -> list[str]:
