@@ -11,7 +11,7 @@ from django.http import QueryDict
 
 from annotate.answers import AnswerInvalid, FieldSpec, JsonValue, get_field_type, read_answer
 from annotate.models import Assignment
-from annotate.services.submitting import Circumstances
+from annotate.services.submitting import Attention, Circumstances
 from annotate.wording import _
 
 # A day. More than that is a clock that jumped; the service clamps to the time the item was held anyhow.
@@ -33,6 +33,7 @@ class AnswerForm(forms.Form):
     )
     draft_version = forms.IntegerField(min_value=0, max_value=2**31 - 1, required=False)
     active_seconds = forms.IntegerField(required=False)
+    attention = forms.CharField(required=False)
     flag = forms.BooleanField(required=False)
     flag_note = forms.CharField(max_length=500, required=False)
 
@@ -46,6 +47,10 @@ class AnswerForm(forms.Form):
 
     def clean_active_seconds(self) -> int:
         return max(0, min(self.cleaned_data["active_seconds"] or 0, MAX_ACTIVE_SECONDS))
+
+    def clean_attention(self) -> Attention | None:
+        """What the page's script counted; None where none ran, or what came is none of its making."""
+        return Attention.read(self.cleaned_data["attention"])
 
     def clean(self) -> dict[str, Any]:
         raw = dict(self.data.lists()) if isinstance(self.data, QueryDict) else dict(self.data)
@@ -68,6 +73,7 @@ class AnswerForm(forms.Form):
             active_seconds=sent["active_seconds"],
             is_flagged=sent["flag"],
             flag_note=sent["flag_note"],
+            attention=sent["attention"],
         )
 
     def draft(self) -> dict[str, Any]:
@@ -78,7 +84,7 @@ class AnswerForm(forms.Form):
             "active_seconds": sent["active_seconds"],
             "is_flagged": sent["flag"],
             "flag_note": sent["flag_note"],
-        }
+        } | ({"attention": str(sent["attention"])} if sent["attention"] else {})
 
 
 class SkipForm(forms.Form):

@@ -6,6 +6,7 @@ finds the state it needs, and the other gets the first one's result.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeAlias
@@ -41,9 +42,31 @@ DECIDED = frozenset({Stage.Kind.ADJUDICATE, Stage.Kind.REVIEW})
 SKIPS_FOR_REVIEW = 3
 
 
+class Attention(NamedTuple):
+    """What a page counted while an answer was given: never what was pasted, nor where somebody went."""
+
+    n_pastes: int
+    pasted_characters: int
+    n_away: int
+    away_seconds: int
+
+    @classmethod
+    def read(cls, text: str) -> Attention | None:
+        """From four numbers with commas between; None for anything else."""
+        if not _ATTENTION.fullmatch(text):
+            return None
+        return cls(*(int(number) for number in text.split(",")))
+
+    def __str__(self) -> str:
+        return ",".join(str(number) for number in self)
+
+
+_ATTENTION = re.compile(r"[0-9]{1,7}(,[0-9]{1,7}){3}")
+
+
 @dataclass(frozen=True)
 class Circumstances:
-    """What is stored beside an answer.
+    """What is stored beside an answer. attention: None where no page watched, as for a program.
 
     active_seconds is what the browser measured (with focus and input); never more than the wall time is kept.
     held_seconds: how long the item has been held, by the database's clock, where the caller has read it already.
@@ -54,6 +77,7 @@ class Circumstances:
     active_seconds: int = 0
     is_flagged: bool = False
     flag_note: str = ""
+    attention: Attention | None = None
 
 
 class Acknowledged(NamedTuple):
@@ -173,6 +197,7 @@ def revise_annotation(
         active_seconds=active_seconds,
         wall_seconds=wall_seconds,
         client_key=client_key,
+        **(form.attention._asdict() if form.attention else {}),
     )
     if slot is not None:
         StageItem.objects.filter(pk=assignment.stage_item_id).update(due_at=Now())
@@ -272,6 +297,7 @@ def _store(
         is_flagged=form.is_flagged,
         flag_note=form.flag_note,
         client_key=client_key,
+        **(form.attention._asdict() if form.attention else {}),
     )
     if connection.vendor == "postgresql" and form.held_seconds is not None:
         annotation.wall_seconds, active_seconds = _seconds(form.held_seconds, form)

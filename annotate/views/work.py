@@ -387,6 +387,7 @@ def _form_context(
         "client_key": client_key,
         "flags": flags,
         "active_seconds": active_seconds,
+        "attention": (form.data.get("attention", "") if form else "" if revising else draft.get("attention", "")),
         "form_error": error,
         **(shown.context if shown else {}),
     }

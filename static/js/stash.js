@@ -7,7 +7,8 @@ const OF_THE_PAGE = new Set(["csrfmiddlewaretoken", "person", "client_key", "dra
 const SEEN = new Set(["stage_version", "guideline_version", "pins.seen"]);
 // What a decision was made on, and how its page stood: as for SEEN. Choices and reasons of that name are words.
 const OF_A_DECISION = "decision-";
-const isWords = ([name]) => name !== "active_seconds" && !SEEN.has(name);
+const MEASURED = new Set(["active_seconds", "attention"]);
+const isWords = ([name]) => !MEASURED.has(name) && !SEEN.has(name);
 
 const keyOf = (person, token) => `${PREFIX}${person}:${token}`;
 

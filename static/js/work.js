@@ -1,6 +1,7 @@
 // The work page: what happens from one item to the next. Each form also works without any of this.
 
 import { Activity, inWords } from "./activity.js";
+import { Attention } from "./attention.js";
 import { applyConditions, nameChoice } from "./conditions.js";
 import { offerLines } from "./copy_lines.js";
 import { prepareAsking } from "./asides.js";
@@ -23,11 +24,12 @@ const itemNow = () => document.getElementById("item");
 const formNow = () => document.getElementById("answer-form");
 const isFrozen = () => itemNow()?.hasAttribute("data-frozen") ?? false;
 
-let shown = null; // { item, draft, activity, open } of the item on the page
+let shown = null; // { item, draft, activity, attention, open } of the item on the page
 
 function show({ isFirst }) {
   shown?.draft?.stop();
   shown?.activity?.stop();
+  shown?.attention?.stop();
   shown?.hints?.stop();
   const item = itemNow();
   const form = formNow();
@@ -59,6 +61,7 @@ function show({ isFirst }) {
     },
     onRenew: () => renew(item, form),
   });
+  shown.attention = new Attention(form);
   form.querySelectorAll("[data-max-length]").forEach(count);
   focusOn(firstField(form), { isFirst });
   if (!isFirst) announce(item.querySelector(".alert.is-bad, .field-error")?.textContent ?? `Next item: ${item.dataset.headline}`);
