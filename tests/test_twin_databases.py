@@ -23,9 +23,11 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from annotate.models import Annotation, Assignment, Gold, ItemKey, Resolution
+from annotate.models import Annotation, Assignment, Gold, ItemKey, Person, Project, Resolution, Stage
+from annotate.services import auditing
+from annotate.services.auditing import Labels
 from annotate.services.resolving import resolve_due
-from annotate.stage_kinds import first_fields
+from annotate.stage_kinds import KINDS, first_fields
 from evaluation.models import Call, CandidateOrigin, JudgeSample, Prediction
 from evaluation.services import judging
 from tests.api_client import ApiClient
@@ -96,9 +98,21 @@ def world() -> SimpleNamespace:
             make_stage_item(stage, make_item(project, content, gold={"label": ["yes"]}, strata=[["domain", "sports"]]))
     judges = make_stage(project, kind="judge", order="sequential", form=first_fields("judge", "verdict"))
     judging.draw_judge_sample(stage=judges, by=None, draw=judging.Draw(runs=(run,), n=4, seed=1))
-    return SimpleNamespace(
-        project=project, me=me, label=label, answer=answer, rewrite=rewrite, author=author, run=run, judges=judges
-    )
+    audit = _drawn_audit(project, others[0])
+    stages = {"label": label, "answer": answer, "rewrite": rewrite, "author": author, "judges": judges, "audit": audit}
+    return SimpleNamespace(project=project, me=me, run=run, **stages)
+
+
+def _drawn_audit(project: Project, other: Person) -> Stage:
+    """Labels of items of their own, which the other reviewer has audited."""
+    items = [make_item(project, gold={"label": ["yes"]}, strata=[["domain", "sports"]]) for _ in range(3)]
+    form = [dict(field) for field in KINDS["audit"].fields]
+    audit = make_stage(project, kind="audit", order="sequential", overlap=2, form=form)
+    labels = Labels("label", population=make_item_set(project, items))
+    auditing.draw_audit(stage=audit, by=None, labels=labels, k=3, keys=["domain"], seed=1)
+    for place in audit.stage_items.order_by("rank"):
+        make_annotation(place, other, {"verdict": {"verdict": "right"}})
+    return audit
 
 
 def change_what_is_hidden(world: SimpleNamespace) -> None:
@@ -111,6 +125,8 @@ def change_what_is_hidden(world: SimpleNamespace) -> None:
     others = Annotation.objects.exclude(assignment__person=world.me)
     others.filter(assignment__stage=world.label).update(answer={"label": "no"}, is_flagged=True, flag_note="odd")
     others.filter(assignment__stage=world.answer).update(answer={"answer": "thirteen", "why": ""})
+    said = {"verdict": {"verdict": "wrong", "correction": "no"}, "note": "The other reviewer looked it up."}
+    others.filter(assignment__stage=world.audit).update(answer=said)
     # One vote of the label stage turns, so that unanimous items become undecided ones.
     half = others.filter(assignment__stage=world.label).order_by("pk")[::2]
     Annotation.objects.filter(pk__in=[row.pk for row in half]).update(answer={"label": "not_sure"})
@@ -178,6 +194,11 @@ def visit(world: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> Seen:
         token = re.search(rb'data-token="([^"]+)"', page.content)[1].decode()
         note(seen, "submit", client.post(f"/work/a/{token}/submit/", form, headers={"HX-Request": "true"}))
         note(seen, "change", client.get(f"/work/a/{token}/revise/"))
+        page = note(seen, "work audit", client.get(f"/work/{world.project.slug}/{world.audit.slug}/"))
+        form = hidden_fields(page.content) | {"verdict": "wrong", "verdict.correction": "no", "note": "No."}
+        token = re.search(rb'data-token="([^"]+)"', page.content)[1].decode()
+        note(seen, "submit", client.post(f"/work/a/{token}/submit/", form, headers={"HX-Request": "true"}))
+        note(seen, "change", client.get(f"/work/a/{token}/revise/"))
         note(seen, "home again", client.get("/"))
         for place in ("me/", f"me/{world.label.slug}/", "my-questions/"):
             note(seen, f"my own {place}", client.get(f"/p/{world.project.slug}/{place}"))
@@ -199,6 +220,8 @@ def visit(world: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> Seen:
             "agreement/",
             "export/answers.csv",
             f"stages/{world.judges.slug}/judge/",
+            f"stages/{world.audit.slug}/audit/results/",
+            f"stages/{world.audit.slug}/audit/verdicts.csv",
         ):
             note(seen, f"refused {hidden}", client.get(f"/p/{world.project.slug}/{hidden}"))
     return seen
@@ -219,6 +242,7 @@ def work_by_program(world: SimpleNamespace, monkeypatch: pytest.MonkeyPatch, *, 
             (world.label, {"label": "no"}),
             (world.answer, {"answer": "nine", "why": "a guess"}),
             (world.judges, {"judgement": "right"}),
+            (world.audit, {"verdict": {"verdict": "wrong", "correction": "no"}}),
         ):
             desk = f"work/{world.project.slug}/{stage.slug}/"
             note(seen, "stage", api.get(desk))
@@ -261,7 +285,9 @@ def test_two_worlds_that_differ_in_what_is_hidden_look_the_same(sitting, world, 
     # The visit itself was a real one: answers were taken and pages shown.
     statuses = {what: status for what, status, _, _ in before}
     if sitting is visit:
-        assert {statuses[what] for what in ("work rewrite", "work author", "work judge", "hints")} == {200}
+        assert {statuses[what] for what in ("work rewrite", "work author", "work judge", "work audit", "hints")} == {
+            200
+        }
     shown = ("home", "work label", "work answer", "draft", "submit", "work again", "skip", "home again")
     assert {statuses[what] for what in shown} <= {200, 302}
     assert statuses["nothing chosen"] == 422

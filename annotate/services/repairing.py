@@ -16,6 +16,7 @@ from annotate.exceptions import WorkNotPossible
 from annotate.models import Exclusion, Gold, Person, Resolution, Stage, StageItem, StageVersion
 from annotate.services.auditing import WRONG, Audited, Drawn, audited_labels, draw_made
 from annotate.services.passing_on import UNDECIDED
+from annotate.wording import _
 
 # Which labels go on: those that anybody calls wrong, that all do, or that all do and would put the same label there.
 BY_ANY, BY_ALL, BY_ALL_ALIKE = "any", "all", "alike"
@@ -67,17 +68,21 @@ def send_errors(*, stage: Stage, target: Stage, by: Person, found_by: str) -> Se
     stage, target = Stage.objects.get(pk=stage.pk), Stage.objects.get(pk=target.pk)
     made = draw_made(stage)
     if made is None:
-        raise WorkNotPossible("Nothing was drawn for this stage yet.")
+        raise WorkNotPossible(_("Nothing was drawn for this stage yet."))
     if stage.state != Stage.State.CLOSED:
-        raise WorkNotPossible("Close the audit first: until then verdicts can change.")
+        raise WorkNotPossible(_("Close the audit first: until then verdicts can change."))
     if found_by not in FOUND_BY:
         raise WorkNotPossible(f"There is no rule called {found_by!r}.")
     if target.project_id != stage.project_id or target.kind != Stage.Kind.ADJUDICATE:
-        raise WorkNotPossible("Choose a stage of this project in which adjudicators decide.")
+        raise WorkNotPossible(_("Choose a stage of this project in which adjudicators decide."))
     if not _asks_for(target, made.field):
         raise WorkNotPossible(
-            f"“{target.title}” does not ask for {made.field.name} ({made.field.type}): adjudicators decide what was "
-            "audited."
+            _(
+                "“%(title)s” does not ask for %(field)s (%(type)s): adjudicators decide what was audited.",
+                title=target.title,
+                field=made.field.name,
+                type=made.field.type,
+            )
         )
     wrong = [one for one in audited_labels(made) if not one.is_gone and found_wrong(made, one, found_by)]
     places = StageItem.objects.in_bulk([one.place for one in wrong])

@@ -27,6 +27,7 @@ from annotate.services.auditing import (
     draw_made,
 )
 from annotate.services.repairing import REPAIRED, Repair, repairs_of
+from annotate.wording import _
 
 # Two verdicts an item are counted fast; more items than these have no intervals of agreement while somebody waits.
 MAX_RESAMPLED = 5_000
@@ -189,7 +190,7 @@ def verdict_rows(*, stage: Stage) -> Iterator[Sequence[object]]:
 def _read(stage: Stage) -> tuple[Drawn, list[Audited]]:
     made = draw_made(stage)
     if made is None:
-        raise WorkNotPossible("Nothing was drawn for this stage yet.")
+        raise WorkNotPossible(_("Nothing was drawn for this stage yet."))
     return made, audited_labels(made)
 
 

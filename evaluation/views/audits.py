@@ -8,7 +8,6 @@ from django.contrib import messages
 from django.http import HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
-from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST, require_safe
 
 from annotate.answers.choice import caption_of
@@ -19,6 +18,7 @@ from annotate.services import repairing
 from annotate.services.repairing import BY_ALL, BY_ALL_ALIKE, BY_ANY, found_wrong
 from annotate.views.doors import PersonRequest, project_read_by, project_run_by, signed_in
 from annotate.views.navigation import project_page
+from annotate.wording import listed, ngettext
 from evaluation.services import audits
 from evaluation.services.audits import AuditResults
 
@@ -70,12 +70,15 @@ def audit_errors(request: PersonRequest, slug: str, stage_slug: str) -> HttpResp
         messages.error(request, str(refusal))
     else:
         words = ngettext(
-            "%(n)s label waits for adjudicators now.", "%(n)s labels wait for adjudicators now.", sent.n_sent
-        ) % {"n": f"{sent.n_sent:,}"}
-        before = ngettext("%(n)s had gone there before.", "%(n)s had gone there before.", sent.n_already) % {
-            "n": f"{sent.n_already:,}"
-        }
-        messages.success(request, f"{words} {before}" if sent.n_already else words)
+            "%(n)s label waits for adjudicators now.",
+            "%(n)s labels wait for adjudicators now.",
+            sent.n_sent,
+            n=f"{sent.n_sent:,}",
+        )
+        before = ngettext(
+            "%(n)s had gone there before.", "%(n)s had gone there before.", sent.n_already, n=f"{sent.n_already:,}"
+        )
+        messages.success(request, listed([words, before] if sent.n_already else [words], between=" "))
     return redirect("audit-results", slug, stage_slug)
 
 
