@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import re
+from html.parser import HTMLParser
+from types import SimpleNamespace
+
 import pytest
 from django.test import Client
+from django.urls import reverse
+from django.utils import translation
 from django.utils.translation import get_language
 
+from annotate.models import Person, Project
+from evaluation.services import prompting
+from tests.evaluation.studies import make_study
 from tests.factories import make_annotator
+from tests.test_messages import CATALOGUES, READ_ALOUD, read
+from tests.test_permissions import DOORS, look_up, make_world
 
 pytestmark = pytest.mark.django_db
 
@@ -88,3 +99,142 @@ def test_what_programs_read_is_the_same_in_every_language(path):
 def test_no_language_outlives_its_request():
     Client(headers={"accept-language": "zh-CN"}).get("/sign-in/")
     assert get_language() == "en"
+
+
+CHINESE = {"accept-language": "zh-CN"}
+# Sentences of two words or more that Chinese says otherwise; a shorter one may be somebody's own label.
+SENTENCES = {
+    message.id
+    for path in CATALOGUES
+    if path.parts[-3] == "zh_Hans" and path.stem == "django"
+    for message in read(path)
+    if " " in message.id.strip() and "%(" not in message.id and message.said[0] != message.id
+}
+
+
+class Read(HTMLParser):
+    """Every text and every attribute that is read aloud, blanks folded."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.texts: list[str] = []
+        self._silent = 0
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        self._silent += tag in {"script", "style"}
+        self.texts += [value for name, value in attributes if name in READ_ALOUD and value]
+
+    def handle_endtag(self, tag: str) -> None:
+        self._silent -= tag in {"script", "style"}
+
+    def handle_data(self, data: str) -> None:
+        if not self._silent:
+            self.texts.append(" ".join(data.split()))
+
+
+def left_in_english(page: str) -> list[str]:
+    texts = Read(page).texts
+    return [text for text in texts if text in SENTENCES or re.search(r"%\(\w+\)|\{[a-z_]+\}", text)]
+
+
+def as_client(person: Person | None, **headers: str) -> Client:
+    client = Client(headers=headers)
+    if person is not None:
+        client.force_login(person)
+    return client
+
+
+@pytest.fixture
+def world() -> SimpleNamespace:
+    return make_world()
+
+
+def test_english_sentences_on_a_page_are_found():
+    assert "Sign in and go on" in SENTENCES
+    page = '<p title="Nothing was imported.">条目</p><b>Sign in\n and go on</b>%(name)s<script>Show all</script>'
+    assert left_in_english(page) == ["Nothing was imported.", "Sign in and go on", "%(name)s"]
+
+
+def test_no_page_of_any_role_has_an_english_sentence_left_in_chinese(world):
+    cast = {
+        "anonymous": None,
+        "stranger": make_annotator(),
+        "annotator": world.annotator,
+        "viewer": world.viewer,
+        "admin": world.admin,
+    }
+    left, n_pages = {}, 0
+    for name, door in DOORS.items():
+        if name.startswith("api-"):
+            continue
+        ids = {key: look_up(world, path) for key, path in door.ids.items()}
+        for who in sorted((door.get or set()) & cast.keys()):
+            response = as_client(cast[who], **CHINESE).get(reverse(name, kwargs=ids))
+            if response.get("Content-Type", "").startswith("text/html"):
+                n_pages += 1
+                if found := left_in_english(response.content.decode()):
+                    left[name, who] = found
+    assert n_pages > 60
+    assert left == {}
+
+
+def test_a_report_and_its_side_by_side_are_in_chinese_and_its_files_in_english():
+    study = make_study()
+    with translation.override("zh-hans"):
+        report = study.made_report()
+    admin = study.admin
+    reader = as_client(admin, **CHINESE)
+    for name, *more in (
+        ("report", report.pk),
+        ("side-by-side",),
+        ("runs",),
+        ("reports",),
+        ("report-new",),
+        ("run-new",),
+    ):
+        page = reader.get(reverse(name, args=[study.project.slug, *more])).content.decode()
+        assert left_in_english(page) == [], name
+    for stored in report.files.exclude(name__endswith=".png"):
+        text = stored.file.read()
+        assert not re.search("[\u4e00-\u9fff]", text.decode("utf-8", "replace")), stored.name
+
+
+def test_what_is_refused_is_said_in_chinese(world):
+    admin = as_client(world.admin, **CHINESE)
+    assert "没有这个代码" in Client(headers=CHINESE).post("/sign-in/", {"code": "WRONG-CODE"}).content.decode()
+    assert "这个字段是必填项" in admin.post(reverse("token-new"), {}).content.decode()
+    worker = as_client(world.annotator, **CHINESE)
+    sent = {"person": "", "client_key": "a"}
+    assert (
+        left_in_english(worker.post(reverse("work-submit", args=[world.assignment.token]), sent).content.decode()) == []
+    )
+    assert left_in_english(admin.get("/no/such/page/").content.decode()) == []
+
+
+def test_what_is_written_by_somebody_reading_chinese_is_stored_as_it_is_for_everybody(world):
+    """The language of whoever asks moves nothing that is kept: exports and figures would depend on it."""
+    admin = as_client(world.admin, **CHINESE)
+    admin.post(reverse("project-new"), {"title": "Sea", "slug": "sea", "time_zone": "UTC", "languages": "en"})
+    admin.post(reverse("import-step", args=[world.project.slug, world.import_job.pk]), {"step": "start"})
+    world.import_job.refresh_from_db()
+    stored = f"{world.import_job.error}{world.import_job.report}{list(Project.objects.values())}"
+    assert not re.search("[\u4e00-\u9fff]", stored)
+
+
+def test_exports_of_a_page_are_the_same_bytes_in_every_language(world):
+    address = reverse("export-answers", args=[world.project.slug])
+    english, chinese = (as_client(world.admin, **{"accept-language": tag}).get(address) for tag in ("en", "zh-CN"))
+    assert b"".join(english.streaming_content) == b"".join(chinese.streaming_content)
+
+
+def test_what_models_are_asked_does_not_depend_on_the_language_of_the_interface():
+    """Else a published number would move with the browser of whoever started the run."""
+    study = make_study()
+    run = study.runs[0]
+    asked = prompting.sample_prompts(run)
+    hashed = prompting.wording_hash(run, prompting.asking_of(run))
+    with translation.override("zh-hans"):
+        assert prompting.sample_prompts(run) == asked
+        assert prompting.wording_hash(run, prompting.asking_of(run)) == hashed
+    assert asked

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from django.conf import settings
 from django.template.loader import render_to_string
+from django.utils import translation
 
 from evaluation.reports import tables
 
@@ -29,4 +31,6 @@ def report_markdown(
         "outcomes": tables.outcomes_table(figures),
         "breakdowns": tables.breakdown_tables(figures),
     }
-    return render_to_string("evaluation/report.md", context).encode()
+    # Files are in English, whoever asked for them.
+    with translation.override(settings.LANGUAGE_CODE):
+        return render_to_string("evaluation/report.md", context).encode()
