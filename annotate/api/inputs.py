@@ -51,7 +51,9 @@ def checked(form: forms.BaseForm) -> dict[str, Any]:
 
 
 def _shape(field: forms.Field) -> Any:
-    options: dict[str, Any] = {"help_text": str(field.help_text or field.label or "") or None}
+    # A plain text: str() gives back a sentence that remembers how it was made, which YAML does not know.
+    words = str.__str__(str(field.help_text or field.label or ""))
+    options: dict[str, Any] = {"help_text": words or None}
     if field.initial is not None and not callable(field.initial):
         options["default"] = field.initial
     else:
