@@ -4,6 +4,7 @@ import { Backoff } from "./backoff.js";
 import { openDialog } from "./keys.js";
 import { askToSignIn, renewToken } from "./session.js";
 import { announce, saveState } from "./status.js";
+import { gettext } from "./words.js";
 
 const PREFIX = "goldpanel:asking:";
 const backoff = new Backoff();
@@ -23,7 +24,7 @@ export function prepareAsking(item) {
     form.elements.client_key.value = kept.clientKey;
     if (form.action !== kept.url) {
       form.action = kept.url;
-      problem("These words were kept from an earlier item, and are sent about that one.");
+      problem(gettext("These words were kept from an earlier item, and are sent about that one."));
     }
   }
   form.addEventListener("input", () => keep(item, form));
@@ -39,13 +40,13 @@ async function ask(item, form) {
   if (outcome.status === 200 && outcome.told.client_key) {
     sent(item, form, outcome.told);
   } else if (outcome.status === 401) {
-    problem("You are signed out. Your question is kept; sign in and it is sent.");
+    problem(gettext("You are signed out. Your question is kept; sign in and it is sent."));
     if (await askToSignIn()) ask(item, form);
   } else if (outcome.status === 0 || outcome.status === 429 || outcome.status >= 500) {
-    problem("Not sent yet: the network or the server is away. Your question is kept and is sent again by itself.");
+    problem(gettext("Not sent yet: the network or the server is away. Your question is kept and is sent again by itself."));
     backoff.later(() => ask(item, form));
   } else {
-    problem(outcome.told.message ?? `The server did not take this (${outcome.status}). Your question is kept in this tab.`);
+    problem(outcome.told.message ?? gettext("The server did not take this (%(status)s). Your question is kept in this tab.", { status: outcome.status }));
   }
 }
 
@@ -57,7 +58,7 @@ function sent(item, form, told) {
   form.elements.client_key.value = told.client_key;
   problem("");
   form.closest("dialog")?.close();
-  saveState("good", "Question sent");
+  saveState("good", gettext("Question sent"));
   announce(told.message);
 }
 
@@ -82,7 +83,13 @@ async function post(form, isSecond = false) {
 }
 
 function problem(words) {
-  document.getElementById("ask-problem").textContent = words;
+  const place = document.getElementById("ask-problem");
+  place.replaceChildren();
+  if (!words) return;
+  const error = document.createElement("p");
+  error.className = "field-error";
+  error.textContent = words;
+  place.append(error);
 }
 
 document.addEventListener("submit", (event) => {

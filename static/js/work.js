@@ -64,7 +64,7 @@ function show({ isFirst }) {
   shown.attention = new Attention(form);
   form.querySelectorAll("[data-max-length]").forEach(count);
   focusOn(firstField(form), { isFirst });
-  if (!isFirst) announce(item.querySelector(".alert.is-bad, .field-error")?.textContent ?? `Next item: ${item.dataset.headline}`);
+  if (!isFirst) announce(item.querySelector(".alert.is-bad, #answer-form .field-error")?.textContent ?? `Next item: ${item.dataset.headline}`);
   if (kept?.submitting) {
     // The page was left while this answer was on its way: the same answer under the same key.
     form.elements.client_key.value = kept.clientKey;

@@ -77,6 +77,8 @@ def test_a_question_is_asked_answered_pinned_and_seen(at_work, new_context, site
     worker.press("2", "Control+Enter")
     worker.sees_item(LARGE)
     expect(page.locator("#told-answers")).to_have_count(0)
+    # What is there to ask with says nothing by itself: the next item is what is read aloud.
+    expect(page.locator("#announcer")).to_have_text(f"Next item: {LARGE}")
 
     other = at_work(make_member(stage.project), stage)
     other.press("?")
