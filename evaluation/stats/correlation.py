@@ -114,15 +114,58 @@ def _pearson(x: Floats, y: Floats) -> float:
     return float(np.clip((a @ b) / spread, -1, 1)) if spread else float("nan")
 
 
+# Cells of the table of distinct values that is counted for each resample; beyond it every resample is ranked anew.
+_MAX_CELLS = 4_096
+
+
 def _resampled(x: Floats, y: Floats, codes: npt.NDArray[np.int64] | None, n_roots: int, bootstrap: Bootstrap) -> Floats:
     """The three coefficients of every resample of the roots, shape (n_resamples, 3)."""
     rng = bootstrap.generator("roots")
     order = np.arange(x.size) if codes is None else np.argsort(codes, kind="stable")
     sizes = np.ones(x.size, dtype=np.int64) if codes is None else np.bincount(codes)
     members = np.split(order, np.cumsum(sizes)[:-1])
+    x_values, x_places = np.unique(x, return_inverse=True)
+    y_values, y_places = np.unique(y, return_inverse=True)
+    cells = x_places * y_values.size + y_places
+    n_cells = x_values.size * y_values.size
     found = np.empty((bootstrap.n_resamples, 3))
     for place in range(bootstrap.n_resamples):
         drawn = rng.integers(0, n_roots, size=n_roots)
         rows = drawn if codes is None else np.concatenate([members[root] for root in drawn])
-        found[place] = _values(x[rows], y[rows])
+        if n_cells <= _MAX_CELLS:
+            table = np.bincount(cells[rows], minlength=n_cells).reshape(x_values.size, y_values.size)
+            found[place] = _values_of_table(table, x_values, y_values)
+        else:
+            found[place] = _values(x[rows], y[rows])
     return found
+
+
+def _values_of_table(table: npt.NDArray[np.int64], x: Floats, y: Floats) -> Floats:
+    """The same three coefficients of pairs that are counted by their values, which a judge's right and wrong allow:
+    nothing is ranked again for each resample."""
+    counts = table.astype(np.float64)
+    of_x, of_y, n = counts.sum(axis=1), counts.sum(axis=0), counts.sum()
+    if (of_x > 0).sum() < 2 or (of_y > 0).sum() < 2:
+        return np.full(3, np.nan)
+    x_ranks, y_ranks = np.cumsum(of_x) - (of_x - 1) / 2, np.cumsum(of_y) - (of_y - 1) / 2
+    # Pairs of pairs in the same order: those with both values larger; in the other order: y smaller.
+    larger = counts[::-1].cumsum(axis=0)[::-1] - counts
+    right = larger[:, ::-1].cumsum(axis=1)[:, ::-1] - larger
+    left = larger.cumsum(axis=1) - larger
+    same_order, other_order = (counts * right).sum(), (counts * left).sum()
+    pairs = n * (n - 1) / 2
+    untied = np.sqrt((pairs - (of_x * (of_x - 1)).sum() / 2) * (pairs - (of_y * (of_y - 1)).sum() / 2))
+    return np.array(
+        [
+            _pearson_of_table(counts, x, y),
+            _pearson_of_table(counts, x_ranks, y_ranks),
+            np.clip((same_order - other_order) / untied, -1, 1),
+        ]
+    )
+
+
+def _pearson_of_table(counts: Floats, x: Floats, y: Floats) -> float:
+    of_x, of_y, n = counts.sum(axis=1), counts.sum(axis=0), counts.sum()
+    a, b = x - (of_x @ x) / n, y - (of_y @ y) / n
+    spread = float(np.sqrt((of_x @ a**2) * (of_y @ b**2)))
+    return float(np.clip((a @ counts @ b) / spread, -1, 1)) if spread else float("nan")

@@ -21,15 +21,16 @@ from django.test import Client
 from django.urls import reverse
 
 from annotate.models import Person, Project, StageItem
+from annotate.stage_kinds import first_fields
 from config import local_model
 from config.bells import ring
 from config.env import PROJECT
 from config.local_model import MODEL, Answering, who_answers
 from config.processes import model_command
 from evaluation.models import Call, Endpoint, Prediction, Report, Run
-from evaluation.services import demo, reporting, running
+from evaluation.services import demo, judging, reporting, running
 from evaluation.tasks import answer_chunk
-from tests.factories import make_annotation
+from tests.factories import make_annotation, make_member, make_stage
 from tests.workers import empty_queue, processes, wait_until
 
 pytestmark = [
@@ -133,6 +134,7 @@ def test_twenty_items_of_the_demo_are_answered_and_shown_as_the_model_spoke(sett
     report.refresh_from_db()
     assert report.state == "done", report.error
     shown_in_the_comparison(client, project, report, run, outcomes)
+    judged_without_a_word_about_who_spoke(client, project, run, predictions, calls)
 
 
 def report_beside_people(project: Project, admin: Person, run: Run) -> Report:
@@ -229,6 +231,44 @@ def shown_in_the_comparison(client: Client, project: Project, report: Report, ru
         == ("accuracy", "label_accuracy", "all", run.pk, "")
     ]
     assert accuracies == [pytest.approx(n_right / 20)]
+
+
+def judged_without_a_word_about_who_spoke(
+    client: Client, project: Project, run: Run, predictions: list[Prediction], calls: dict[int, Call]
+) -> None:
+    """What the model said, put before a person who marks all of it wrong, by what was said where no answer was read."""
+    asked = run.stage_version.shown_keys
+    stage = make_stage(project, kind="judge", form=first_fields("judge", "verdict"), shown_keys=asked)
+    draw = judging.Draw(runs=(run,), n=20, seed=7, unanswered="as_said")
+    judging.draw_judge_sample(stage=stage, by=None, draw=draw)
+    spoken = {prediction.pk for prediction in predictions if calls[prediction.pk].completion.strip()}
+    n = stage.stage_items.count()
+    assert n == len(spoken)
+
+    judge = Client()
+    judge.force_login(make_member(project))
+    work = reverse("work", args=[project.slug, stage.slug])
+    by_item = {prediction.revision.item.external_id: prediction for prediction in predictions}
+    for _ in range(n):
+        page = judge.get(work).content.decode()
+        assert run.name not in page
+        assert MODEL not in page
+        prediction = by_item[html.unescape(re.search(r'class="item-meta"><bdi>(.*?)</bdi>', page)[1])]
+        shown = re.search(r'class="judged-value"[^>]*>(.*?)</div>', page, re.DOTALL)[1]
+        said_by_model = one_line(html.unescape(re.sub(r"<[^>]+>", " ", shown)))
+        captions = {"yes": "Yes", "no": "No", "not_sure": "Not sure enough"}
+        answer = captions[prediction.answer["label"]] if prediction.answer else calls[prediction.pk].completion
+        assert said_by_model == one_line(answer)
+        form = dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)">', page))
+        token = re.search(r'data-token="([^"]+)"', page)[1]
+        sent = judge.post(reverse("work-submit", args=[token]), form | {"judgement": "wrong"})
+        assert sent.status_code == 302
+    told = client.get(reverse("judge-figures", args=[project.slug, stage.slug])).json()
+    (share,) = told["runs"]
+    assert (share["name"], share["counts"]["wrong"], share["judged"]["value"]) == (run.name, n, 0.0)
+    # The report has scored these very answers; judges who say the same of all leave nothing to correlate.
+    assert {metric["scorer"] for metric in told["metrics"]} == {"label_accuracy"}
+    assert {figure["undefined"] for figure in told["metrics"][0]["items"]} == {"no_variation"}
 
 
 def test_the_same_request_has_the_same_answer_in_any_company(port: int):

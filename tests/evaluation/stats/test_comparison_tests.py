@@ -234,6 +234,19 @@ def test_two_measures_may_agree_by_system_and_not_by_item():
     assert (result.systems.pearson.n, result.items.pearson.n) == (2, 4)
 
 
+def test_counting_pairs_by_their_values_resamples_as_ranking_them_anew(monkeypatch):
+    # 30 answers that judges call right or wrong, in 10 roots, with a score of few values.
+    rng = np.random.default_rng(4)
+    judged, scores = rng.integers(0, 2, 30).astype(float), rng.choice([0, 0.25, 0.4, 1], 30)
+    counted = correlations(judged, scores, roots=np.arange(30) // 3, bootstrap=BOOTSTRAP)
+    monkeypatch.setattr("evaluation.stats.correlation._MAX_CELLS", 0)
+    ranked = correlations(judged, scores, roots=np.arange(30) // 3, bootstrap=BOOTSTRAP)
+    for one, other in zip(counted, ranked, strict=True):
+        assert one.value == other.value
+        assert one.interval.n_undefined == other.interval.n_undefined
+        assert (one.interval.lower, one.interval.upper) == pytest.approx((other.interval.lower, other.interval.upper))
+
+
 def test_a_cell_that_one_measure_lacks_is_in_neither_mean():
     first = np.array([[0.0, 1.0], [NAN, 1.0], [1.0, 0.0]])
     second = np.array([[0.0, 1.0], [1.0, 1.0], [0.0, 0.0]])
