@@ -93,7 +93,7 @@ def hints_for_pairs(
 
 
 def _about_pair(question: str, answer: str, language: str, *, n_here: int, n_before: int) -> dict[str, str]:
-    told = {}
+    told: dict[str, str] = {}
     if is_yes_no(question, answer, language):
         told["yes_no"] = _("It can be answered with yes or no: ask for a name, a date or a number instead.")
     if pronoun := pronoun_without_referent(question, language):

@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
 from django.conf import settings
 from django.core.cache import cache
@@ -14,6 +15,12 @@ from django.db import connection
 
 PROJECT = Path(__file__).resolve().parent.parent
 SHARED = Path(os.environ.get("GOLDPANEL_SHARED", PROJECT.parent / "shared"))
+
+if not os.environ.get("CI"):
+    # As Hypothesis does by itself with CI=true: how long a busy machine takes says nothing about a property.
+    patient = [hypothesis.HealthCheck.too_slow]
+    hypothesis.settings.register_profile("patient", deadline=None, suppress_health_check=patient)
+    hypothesis.settings.load_profile("patient")
 
 
 @pytest.fixture

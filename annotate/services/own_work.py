@@ -5,7 +5,7 @@ What was answered elsewhere and imported has no day here, and attempts to qualif
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any, NamedTuple
@@ -91,7 +91,7 @@ def stages_of(project: Project, person: Person, role: str) -> list[StageWork]:
         if stage.pk in mine or (role in stage.roles and stage.state != Stage.State.CLOSED)
     ]
     everyone, counts = stage_counts(stages), person_counts(person, stages)
-    current: dict[int, dict[str, int]] = {
+    current: dict[int, Mapping[str, Any]] = {
         row["assignment__stage"]: row
         for row in _given_by(person)
         .filter(assignment__stage__in=stages)

@@ -65,7 +65,7 @@ def _proposal(proposal: Proposal, fields: tuple[FieldSpec, ...], asked: tuple[Fi
         "voted": words(voted.answer) if voted else "",
         "voted_how": voted.get_status_display() if voted else "",
         "n_votes": voted.n_votes if voted else 0,
-        "differs": bool(has_label and voted and voted.answer not in gold.answers),
+        "differs": bool(gold and has_label and voted and voted.answer not in gold.answers),
     }
 
 

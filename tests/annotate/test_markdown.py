@@ -45,7 +45,7 @@ def test_images_are_not_fetched():
 
 def test_hostile_text_takes_no_time():
     for text in ["[" * 100_000, "*" * 100_000, "> " * 50_000, "`" * 100_000, "|" * 100_000]:
-        started = time.perf_counter()
+        started = time.process_time()
         guidelines_html(text)
         # Parsing takes milliseconds; a quadratic parser takes minutes.
-        assert time.perf_counter() - started < 5
+        assert time.process_time() - started < 5

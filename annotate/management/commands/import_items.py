@@ -26,7 +26,7 @@ show:NAME=COLUMN (shown to people, under the name), table:NAME=COLUMN, grid:NAME
 such), gold:FIELD=COLUMN, value:FIELD:LABEL=VALUE (what a label of the file stands for). Of answers: answer:FIELD=COLUMN
 (answer:FIELD:text=COLUMN or long_text for free answers), annotator=COLUMN, time=COLUMN, seconds=COLUMN, skip=COLUMN,
 ground_truth=COLUMN. The rest is guessed."""
-DELIMITER_NAMES = {name: character for character, name in DELIMITERS.items()}
+DELIMITER_NAMES: dict[str, str] = {name: character for character, name in DELIMITERS.items()}
 
 # Of answers: which columns say who, when, how long and whether, as --map names them.
 ABOUT = ("annotator", "time", "seconds", "skip", "ground_truth")

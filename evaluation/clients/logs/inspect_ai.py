@@ -60,9 +60,9 @@ def read(file: BinaryFile, source: LogSource, limits: Limits, notes: Notes) -> I
 
 def _head(window: JsonWindow) -> dict[str, Any]:
     head: dict[str, Any] = {}
-    for key, __ in window.members():
+    for key, _line in window.members():
         if key == "samples" and window.peek() == "[":
-            for __ in window.records():
+            for _record in window.records():
                 pass
             continue
         value = window.value(row=None)
