@@ -268,6 +268,7 @@ API_DOORS: dict[str, ApiDoor] = {
     "api-audit-errors": ApiDoor({"post": ("run", ADMINS)}, STAGE),
     "api-feeds": ApiDoor({"get": ("read", READERS), "post": ("run", ADMINS)}, SLUG),
     "api-feed": ApiDoor({"delete": ("run", ADMINS)}, SLUG | {"feed_id": "feed.pk"}),
+    "api-stage-quality": ApiDoor({"get": ("read", READERS)}, STAGE),
     "api-resolutions": ApiDoor({"get": ("read", READERS)}, STAGE),
     "api-export-answers": ApiDoor({"get": ("export", ADMINS)}, SLUG),
     "api-exports": ApiDoor({"get": ("export", READERS), "post": ("export", READERS)}, SLUG),

@@ -60,7 +60,7 @@ class StageInFull(ApiView):
 
     @extend_schema(responses=for_readers.StageInProject)
     def get(self, request: Request, slug: str, stage_slug: str) -> Response:
-        return Response(_told([_stage_read(self, slug, stage_slug)])[0])
+        return Response(_told([stage_read_by(self, slug, stage_slug)])[0])
 
 
 class StageState(ApiView):
@@ -182,7 +182,7 @@ class Resolutions(ApiView):
     @extend_schema(parameters=[for_readers.ResolutionQuery], responses=page_of(for_readers.ResolutionOfItem))
     def get(self, request: Request, slug: str, stage_slug: str) -> Response:
         """How the votes on the items of a stage ended, field by field."""
-        stage = _stage_read(self, slug, stage_slug)
+        stage = stage_read_by(self, slug, stage_slug)
         asked = self.asked(for_readers.ResolutionQuery)
         chosen = {name: asked[name] for name in ("status", "field") if name in asked}
         rows = Resolution.objects.visible_to(self.person).filter(stage_item__stage=stage, **chosen)
@@ -190,7 +190,7 @@ class Resolutions(ApiView):
         return self.page(related, for_readers.ResolutionOfItem, asked)
 
 
-def _stage_read(view: ApiView, slug: str, stage_slug: str) -> Stage:
+def stage_read_by(view: ApiView, slug: str, stage_slug: str) -> Stage:
     stages = Stage.objects.visible_to(view.person).select_related("project")
     stage: Stage = get_object_or_404(stages, project__slug=slug, slug=stage_slug)
     return stage

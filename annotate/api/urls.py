@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from annotate.api import exports, gold, imports, items, judging, projects, questions, schema, stages, work
+from annotate.api import exports, gold, imports, items, judging, projects, quality, questions, schema, stages, work
 
 urlpatterns: list[URLPattern] = [
     path("schema/", schema.schema, name="api-schema"),
@@ -56,6 +56,11 @@ urlpatterns: list[URLPattern] = [
         name="api-stage-cross-check",
     ),
     path("projects/<slug:slug>/stages/<slug:stage_slug>/audit/", stages.StageAudit.as_view(), name="api-stage-audit"),
+    path(
+        "projects/<slug:slug>/stages/<slug:stage_slug>/quality/",
+        quality.StageQuality.as_view(),
+        name="api-stage-quality",
+    ),
     path("projects/<slug:slug>/feeds/", stages.Feeds.as_view(), name="api-feeds"),
     path("projects/<slug:slug>/feeds/<int:feed_id>/", stages.FeedInFull.as_view(), name="api-feed"),
     path(

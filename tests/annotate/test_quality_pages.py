@@ -19,6 +19,7 @@ from annotate.services.resolving import resolve_due
 from tests.annotate.test_checks import study, work_through
 from tests.annotate.test_qualifying import answer_attempt
 from tests.annotate.test_qualifying import study as qualified_study
+from tests.api_client import ApiClient
 from tests.factories import make_item, make_item_set, make_member
 
 pytestmark = pytest.mark.django_db
@@ -121,6 +122,17 @@ def test_the_tables_can_be_downloaded(stage: Stage):
     found = client.get(reverse("quality-contribution", args=[stage.project.slug]))
     (row,) = csv.DictReader(io.StringIO(b"".join(found.streaming_content).decode()))
     assert (row["rank"], row["person"], row["answers"], row["share_so_far"]) == ("1", person.pseudonym, "12", "1.0")
+
+
+def test_a_program_reads_the_same_numbers(stage: Stage):
+    person = make_member(stage.project)
+    work_through(stage, person, "no")
+    resolve_due()
+    api = ApiClient(make_member(stage.project, "viewer"), "read")
+    told = api.get(f"projects/{stage.project.slug}/stages/{stage.slug}/quality/").json()
+    (row,) = told["people"]
+    assert (row["person"], row["answers"], row["checks"], row["checks_right"]) == (person.pseudonym, 12, 3, 0)
+    assert (row["most_frequent"], row["longest_run"], row["agreement"]) == ("no", 12, None)
 
 
 def test_a_person_is_left_out_collected_again_and_taken_back_with_the_numbers_told(stage: Stage):
