@@ -72,7 +72,7 @@ def send_errors(*, stage: Stage, target: Stage, by: Person, found_by: str) -> Se
     if stage.state != Stage.State.CLOSED:
         raise WorkNotPossible(_("Close the audit first: until then verdicts can change."))
     if found_by not in FOUND_BY:
-        raise WorkNotPossible(f"There is no rule called {found_by!r}.")
+        raise WorkNotPossible(_("There is no rule called %(found_by)s.", found_by=repr(found_by)))
     if target.project_id != stage.project_id or target.kind != Stage.Kind.ADJUDICATE:
         raise WorkNotPossible(_("Choose a stage of this project in which adjudicators decide."))
     if not _asks_for(target, made.field):

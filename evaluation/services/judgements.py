@@ -19,6 +19,7 @@ from annotate.exceptions import WorkNotPossible
 from annotate.judging import BOTH_BAD, FIRST, RIGHT, SECOND, TIE, WRONG, asked_of_judges
 from annotate.models import Annotation, Exclusion, Resolution, Stage, StageItem
 from annotate.resolution import Status, resolve
+from annotate.wording import _
 from evaluation.models import CandidateOrigin, JudgeSample, Run, Score
 
 if TYPE_CHECKING:
@@ -165,10 +166,10 @@ def read_judged(*, stage: Stage) -> Judged:
     changed so that it judges nothing."""
     sample = sample_of(stage)
     if sample is None:
-        raise WorkNotPossible("Nothing was drawn for this stage yet.")
+        raise WorkNotPossible(_("Nothing was drawn for this stage yet."))
     asked = asked_of_judges(fields_from_json(stage.versions.get(is_current=True).fields))
     if asked is None or asked.judging != sample.mode:
-        raise WorkNotPossible("The form of this stage asks something else than what was drawn for.")
+        raise WorkNotPossible(_("The form of this stage asks something else than what was drawn for."))
     keys = tuple(option.value for option in asked.field.options)
     places = {
         row[1]: row

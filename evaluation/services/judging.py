@@ -25,6 +25,7 @@ from annotate.models import Exclusion, ItemKey, ItemRevision, Person, Project, S
 from annotate.sampling import draw_in_proportion, draw_simple
 from annotate.services.candidates import freeze_several
 from annotate.sources.mapping import hash_content
+from annotate.wording import _
 from evaluation.models import Call, CandidateOrigin, JudgeSample, Prediction, Run
 
 MAX_RUNS = 20
@@ -136,12 +137,17 @@ def plan_draw(*, stage: Stage, draw: Draw) -> Plan:
     if asked.judging is Judging.BETTER:
         sides = list(combinations(draw.runs, 2))
     if draw.n * len(sides) > MAX_DRAWN:
-        raise WorkNotPossible(f"That would be more than {MAX_DRAWN:,} answers: draw fewer, or from fewer runs.")
+        raise WorkNotPossible(
+            _(
+                "That would be more than %(max_drawn)s answers: draw fewer, or from fewer runs.",
+                max_drawn=f"{MAX_DRAWN:,}",
+            )
+        )
     chosen = population.draw(sides)
     said = _said(draw, answered, population, chosen)
     drawn: list[Drawn] = []
     nothing: Counter[str] = Counter()
-    for side, (_, revisions) in zip(sides, chosen, strict=True):
+    for side, (__, revisions) in zip(sides, chosen, strict=True):
         for revision in revisions:
             outcomes = [said[run.pk, revision] for run in side]
             drawn.append(_drawn(outcomes, revision, population.key_of[revision], draw.seed))
@@ -149,9 +155,11 @@ def plan_draw(*, stage: Stage, draw: Draw) -> Plan:
     judged = [one for one in drawn if one.content is not None and not one.is_same]
     n_places = len({(one.revision, hash_content(one.content or [])) for one in judged})
     if not drawn:
-        raise WorkNotPossible("These runs share no items: draw from each run on its own, or choose other runs.")
+        raise WorkNotPossible(_("These runs share no items: draw from each run on its own, or choose other runs."))
     if not n_places:
-        raise WorkNotPossible("Nothing would be left to judge: none of these answers can be shown, or all are equal.")
+        raise WorkNotPossible(
+            _("Nothing would be left to judge: none of these answers can be shown, or all are equal.")
+        )
     return Plan(
         asked=asked,
         draw=draw,
@@ -178,9 +186,11 @@ def draw_judge_sample(*, stage: Stage, by: Person | None, draw: Draw) -> JudgeSa
     if made is not None:
         if _is_same(made, draw):
             return made
-        raise WorkNotPossible(f"This stage was drawn already, by seed {made.seed}: another draw needs another stage.")
+        raise WorkNotPossible(
+            _("This stage was drawn already, by seed %(seed)s: another draw needs another stage.", seed=made.seed)
+        )
     if stage.stage_items.exists():
-        raise WorkNotPossible("This stage has items that were not drawn from runs: make a new stage for the draw.")
+        raise WorkNotPossible(_("This stage has items that were not drawn from runs: make a new stage for the draw."))
     plan = plan_draw(stage=stage, draw=draw)
     sample: JudgeSample = JudgeSample.objects.create(
         stage=stage,
@@ -251,12 +261,15 @@ def _part_json(part: DrawnOf) -> dict[str, Any]:
 
 def _asked(stage: Stage) -> Asked:
     if stage.kind != Stage.Kind.JUDGE:
-        raise WorkNotPossible("Only a stage of the kind “judge” is filled from runs.")
+        raise WorkNotPossible(_("Only a stage of the kind “judge” is filled from runs."))
     asked = asked_of_judges(fields_from_json(stage.versions.get(is_current=True).fields))
     if asked is None:
         raise WorkNotPossible(
-            "The form asks neither “right or wrong” nor “which is better”: it needs a choice that decides, with the "
-            "values right and wrong (and unsure), or first and second (and tie, both_bad)."
+            _(
+                "The form asks neither “right or wrong” nor “which is better”: it needs a choice that "
+                "decides, with the values right and wrong (and unsure), or first and second (and tie, "
+                "both_bad)."
+            )
         )
     return asked
 
@@ -268,16 +281,21 @@ def _checked(stage: Stage, asked: Asked, draw: Draw) -> FieldSpec:
         needed = "Choose two runs or more to compare." if n_needed > 1 else "Choose at least one run."
         raise WorkNotPossible(needed)
     if len(draw.runs) > MAX_RUNS or len({run.pk for run in draw.runs}) < len(draw.runs):
-        raise WorkNotPossible(f"Choose at most {MAX_RUNS} runs, each once.")
+        raise WorkNotPossible(_("Choose at most %(max_runs)s runs, each once.", max_runs=MAX_RUNS))
     if draw.n < 1:
-        raise WorkNotPossible("Draw at least one answer of each run.")
+        raise WorkNotPossible(_("Draw at least one answer of each run."))
     if any(run.project_id != stage.project_id for run in draw.runs):
-        raise WorkNotPossible("A run of another project cannot be judged here.")
+        raise WorkNotPossible(_("A run of another project cannot be judged here."))
     if unfinished := [run.name for run in draw.runs if run.state != Run.State.DONE]:
-        raise WorkNotPossible(f"Not finished yet: {', '.join(unfinished)}. What is judged must not change any more.")
+        raise WorkNotPossible(
+            _(
+                "Not finished yet: %(unfinished)s. What is judged must not change any more.",
+                unfinished=", ".join(unfinished),
+            )
+        )
     fields = [_answered_field(run) for run in draw.runs]
     if len({(spec.name, spec.type) for spec in fields}) > 1:
-        raise WorkNotPossible("These runs answered different fields: judge them in stages of their own.")
+        raise WorkNotPossible(_("These runs answered different fields: judge them in stages of their own."))
     return fields[0]
 
 
@@ -372,7 +390,7 @@ class _Population:
                 value_of[item] = next((value for key, value in strata if key == name), "(none)")
         found = {revision: value_of.get(item, "(none)") for revision, item in item_of.items()}
         if found and set(found.values()) == {"(none)"}:
-            raise WorkNotPossible(f"None of these items has a stratum called {name!r}.")
+            raise WorkNotPossible(_("None of these items has a stratum called %(name)s.", name=repr(name)))
         return found
 
 

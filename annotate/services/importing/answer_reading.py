@@ -164,15 +164,23 @@ class AnswerReader:
         given = values.get(name)
         problem: str
         if given is None:
-            problem = _("the field “%(shortened)s” needs an answer, and there is none.", shortened=shortened(name))
+            problem: str = _("the field “%(shortened)s” needs an answer, and there is none.", shortened=shortened(name))
         elif spec is not None and spec.options:
             listed = ", ".join(option.value for option in spec.options)
-            problem = (
-                f"“{shortened(str(given))}” is no answer to the field “{shortened(name)}”; its options are "
-                f"{shortened(listed, 200)}. Say in the mapping what it stands for, or correct it."
+            problem = _(
+                "“%(given)s” is no answer to the field “%(field)s”; its options are %(options)s. Say in the mapping "
+                "what it stands for, or correct it.",
+                given=shortened(str(given)),
+                field=shortened(name),
+                options=shortened(listed, 200),
             )
         else:
-            problem = f"“{shortened(str(given))}” is no answer to the field “{shortened(name)}” ({message})"
+            problem = _(
+                "“%(given)s” is no answer to the field “%(field)s” (%(message)s)",
+                given=shortened(str(given)),
+                field=shortened(name),
+                message=message,
+            )
         return SourceError(problem, line=draft.line, row=draft.number, field=column)
 
     def _new_field(self, name: str, column: str, kind: str) -> dict[str, Any]:
