@@ -10,7 +10,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
 from annotate.checks_forms import ChecksForm, SetApartForm
-from annotate.exceptions import FeedNotPossible, StageOptionsInvalid, WorkNotPossible
+from annotate.exceptions import FeedNotPossible, StageNotReady, StageOptionsInvalid, WorkNotPossible
 from annotate.models import Feed
 from annotate.services import auditing, checks, cross_checking, feeds, projects
 from annotate.stage_forms import AuditForm, CrossCheckForm, FeedForm, options_form
@@ -141,7 +141,7 @@ def stage_cross_check(request: PersonRequest, slug: str, stage_slug: str) -> Htt
         made = cross_checking.draw_cross_check(
             stage=row, by=request.user, n=asked["n"], seed=seed, written_in=asked["written_in"]
         )
-    except WorkNotPossible as refusal:
+    except (WorkNotPossible, StageNotReady) as refusal:
         form.add_error(None, str(refusal))
         return stage_page(request, project, row, status=refusal.http_status, cross_check_form=form)
     short = listed(

@@ -140,6 +140,14 @@ def test_it_is_drawn_on_the_page_and_by_programs_and_commands(study):
         call_command("draw_cross_check", study.project.slug, third.slug, n=5)
 
 
+@pytest.mark.parametrize("kind", ["judge", "audit"])
+def test_a_stage_whose_items_come_from_another_draw_says_so_on_its_page(study, kind):
+    stage = make_stage(study.project, kind=kind, is_cross_group=True, title=f"A {kind}", state="draft")
+    page = study.client.post(study.address("stage-cross-check", stage), {"n": "4"})
+    assert page.status_code == 409
+    assert not stage.stage_items.exists()
+
+
 def test_groups_are_dealt_at_random_and_those_who_have_one_keep_it(study):
     people = [make_member(study.project) for _ in range(7)]
     before = dict(Membership.objects.exclude(group="").values_list("pk", "group"))
