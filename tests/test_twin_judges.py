@@ -36,6 +36,7 @@ from tests.test_twin_databases import Seen, note, taken_back
 
 pytestmark = pytest.mark.django_db
 
+SEEN = re.compile(rb'name="decision-seen" value="\w+"')
 DISPUTED, AGREED = ("6 places", "six places", "2", "nine"), ("7", "7", "7", "8")
 
 
@@ -127,7 +128,11 @@ def sit(world: SimpleNamespace, kind: str, monkeypatch: pytest.MonkeyPatch) -> S
         note(seen, "skip form", client.post(f"{address}/skip/", form | {"reason": "cannot_tell"}))
         for hidden in ("", "items/", "people/", "exports/", "side-by-side/", "reports/"):
             note(seen, f"refused {hidden}", client.get(f"/p/{world.project.slug}/{hidden}"))
-    return seen
+    # What a reviewer has just written is another row each time: PostgreSQL takes no number back.
+    own = ("change", "skip form")
+    return [
+        (what, status, headers, SEEN.sub(b"", body) if what in own else body) for what, status, headers, body in seen
+    ]
 
 
 def sit_by_program(world: SimpleNamespace, kind: str, monkeypatch: pytest.MonkeyPatch) -> Seen:
