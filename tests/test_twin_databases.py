@@ -23,7 +23,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from annotate.models import Annotation, Assignment, Gold, ItemKey, Person, Project, Resolution, Stage
+from annotate.models import Annotation, Assignment, Gold, ItemKey, Participation, Person, Project, Resolution, Stage
 from annotate.services import auditing
 from annotate.services.auditing import Labels
 from annotate.services.resolving import resolve_due
@@ -200,6 +200,10 @@ def visit(world: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> Seen:
         note(seen, "submit", client.post(f"/work/a/{token}/submit/", form, headers={"HX-Request": "true"}))
         note(seen, "change", client.get(f"/work/a/{token}/revise/"))
         note(seen, "home again", client.get("/"))
+        # How long each sitting took is their own clock's.
+        mine = Annotation.objects.filter(assignment__person=world.me)
+        mine.update(active_seconds=3, wall_seconds=7)
+        Participation.objects.filter(person=world.me).update(active_seconds=9)
         for place in ("me/", f"me/{world.label.slug}/", "my-questions/"):
             note(seen, f"my own {place}", client.get(f"/p/{world.project.slug}/{place}"))
         # What was decided, while it may still change.
