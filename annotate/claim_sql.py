@@ -45,13 +45,15 @@ NOT_AUDITED_BY_ITS_MAKERS = """(place.candidate_id IS NULL OR NOT EXISTS (
         JOIN annotate_stage auditing ON auditing.id = place.stage_id
     WHERE labelled.id = place.revision_id AND made.person_id = %(person)s AND made.state IN ('leased', 'submitted')
         AND auditing.kind = 'audit' AND making.kind NOT IN ('audit', 'judge')))"""
-# And whoever was shown its label answers it no more.
+# And whoever was shown its label in an audit, or a model's answer to judge, answers it no more: in whatever wording.
 NOT_AUDITED_BY_ME = """(place.candidate_id IS NOT NULL OR NOT EXISTS (
-    SELECT 1 FROM annotate_stageitem shown
+    SELECT 1 FROM annotate_itemrevision asked
+        JOIN annotate_itemrevision worded ON worded.item_id = asked.item_id
+        JOIN annotate_stageitem shown ON shown.revision_id = worded.id
         JOIN annotate_assignment audited ON audited.stage_item_id = shown.id
         JOIN annotate_stage auditing ON auditing.id = shown.stage_id
-    WHERE shown.revision_id = place.revision_id AND shown.candidate_id IS NOT NULL
-        AND audited.person_id = %(person)s AND auditing.kind = 'audit'))"""
+    WHERE asked.id = place.revision_id AND shown.candidate_id IS NOT NULL
+        AND audited.person_id = %(person)s AND auditing.kind IN ('audit', 'judge')))"""
 
 # Written exactly as in the partial index stage_item_claimable: else neither database would use it.
 CLAIMABLE = "place.state = 'open' AND place.purpose = '' AND place.active < (place.wanted - place.done)"

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from django.db import connection
+from django.db.models import Q
 
 from annotate.checking import Standing
 from annotate.claim_sql import newest_guidelines, seconds_since
@@ -116,7 +117,10 @@ def guidelines_seen(desk: Desk, sent: int | None) -> int | None:
     """The guidelines that an answer's author could read; the newest where what was sent is none of the project's."""
     if sent is None or sent == desk.guideline_id:
         return desk.guideline_id
-    known = GuidelineVersion.objects.filter(pk=sent, project=desk.stage.project_id).exists()
+    # Not those of another stage: the page that tells what is new would show them.
+    known = GuidelineVersion.objects.filter(
+        Q(stage=desk.stage.pk) | Q(stage=None), pk=sent, project=desk.stage.project_id
+    ).exists()
     return sent if known else desk.guideline_id
 
 

@@ -162,7 +162,8 @@ class AnnotationQuerySet(ProjectRowQuerySet):
             self.current()
             .filter(assignment__state="submitted", assignment__slot__isnull=False)
             .filter(assignment__purpose__in=COUNTED_PURPOSES)
-            .exclude(models.Exists(exclusions.filter(annotation=models.OuterRef("pk"))))
+            # Whichever revision the decision names: changing an answer does not take it back.
+            .exclude(models.Exists(exclusions.filter(annotation__assignment=models.OuterRef("assignment"))))
             .exclude(models.Exists(by_person))
         )
 

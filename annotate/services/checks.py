@@ -32,8 +32,9 @@ from annotate.models import (
 )
 from annotate.wording import _
 
-# Kinds of stages in which an answer is compared with a gold label.
-CHECKED_KINDS = frozenset({Stage.Kind.LABEL, Stage.Kind.ANSWER, Stage.Kind.JUDGE})
+# Kinds of stages in which an answer is compared with a gold label. What is judged is no item's gold label, and comes
+# from a draw alone.
+CHECKED_KINDS = frozenset({Stage.Kind.LABEL, Stage.Kind.ANSWER})
 # An attempt that failed is followed by one with other items.
 MAX_ATTEMPTS = 2
 

@@ -30,6 +30,9 @@ from annotate.services.assigning import take_back_leases
 from annotate.services.tokens import revoke_tokens_of
 from annotate.wording import _
 
+# Of what is told of an import: sentences that quote the file.
+_QUOTING = frozenset({"problems", "warnings"})
+
 
 @dataclass(frozen=True)
 class Left:
@@ -145,8 +148,14 @@ def _forget_names_in_files(person: Person) -> int:
             # As the files that say who answered by pseudonym.
             job.mapping = job.mapping | {"answers": answers | {"annotator": person.pseudonym}}
             job.save(update_fields=["mapping"])
-    done = jobs.filter(state=ImportJob.State.DONE)
-    files = StoredFile.objects.filter(Q(pk__in=done.values("source")) | Q(pk__in=done.values("joined")), n_bytes__gt=0)
+    # Also what was a draft or failed: the file is the same, and its problems quote it.
+    at_rest = jobs.exclude(state__in=[ImportJob.State.WAITING, ImportJob.State.RUNNING])
+    naming = [job for job in at_rest if job.mapping.get("answers")]
+    ids = {file for job in naming for file in (job.source_id, job.joined_id) if file}
+    files = StoredFile.objects.filter(pk__in=ids, n_bytes__gt=0)
+    for job in naming:
+        job.error, job.report = "", {name: value for name, value in job.report.items() if name not in _QUOTING}
+        job.save(update_fields=["error", "report"])
     n_files = 0
     for stored in files.select_for_update():
         _empty(stored)

@@ -127,7 +127,7 @@ def create_stage(
     StageOptionsInvalid for an option that stages of this kind do not have.
     """
     form = _checked_form(fields)
-    _check_adjudication(form, adjudicated_in)
+    _check_adjudication(kind, form, adjudicated_in)
     options = _checked_options(kind, options or {})
     last = project.stages.aggregate(last=Max("position"))["last"]
     with naming(f"The address {slug}"):
@@ -188,7 +188,7 @@ def change_stage(
     Raises StageNotReady where the stage named for adjudication does not ask what decides here.
     """
     stage = Stage.objects.select_for_update(no_key=True).get(pk=stage.pk)
-    _check_adjudication(fields_from_json(stage.versions.get(is_current=True).fields), adjudicated_in)
+    _check_adjudication(stage.kind, fields_from_json(stage.versions.get(is_current=True).fields), adjudicated_in)
     asked_before = (stage.escalate_by, stage.escalate_times, stage.adjudicated_in_id)
     before = {"overlap": stage.overlap, "lease_minutes": stage.lease_minutes, "order": stage.order}
     stage.title = title
@@ -231,7 +231,7 @@ def adjudicate_in(*, stage: Stage, judges: Stage, by: Person | None) -> Stage:
     Raises StageNotReady where that one does not ask what decides here.
     """
     stage = Stage.objects.select_for_update(no_key=True).get(pk=stage.pk)
-    _check_adjudication(fields_from_json(stage.versions.get(is_current=True).fields), judges)
+    _check_adjudication(stage.kind, fields_from_json(stage.versions.get(is_current=True).fields), judges)
     stage.adjudicated_in = judges
     stage.save(update_fields=["adjudicated_in"])
     stage.stage_items.all().lock_in_claim_order()
@@ -311,10 +311,14 @@ def _checked_form(fields: Iterable[dict[str, Any]]) -> tuple[FieldSpec, ...]:
     return form
 
 
-def _check_adjudication(form: Iterable[FieldSpec], judges: Stage | None) -> None:
+def _check_adjudication(kind: str, form: Iterable[FieldSpec], judges: Stage | None) -> None:
     """An adjudicator's word counts field by field: each field that decides must be asked, with the same type."""
     if judges is None:
         return
+    if kind == Stage.Kind.JUDGE:
+        raise StageNotReady(
+            _("Judges have the last word on models' answers: an adjudicator would not see the answer that is judged.")
+        )
     asked = {field.name: field.type for field in fields_from_json(judges.versions.get(is_current=True).fields)}
     missing = [field for field in form if field.decides and asked.get(field.name) != field.type]
     if missing:

@@ -81,7 +81,8 @@ class LeftOut:
 
 def stages_with_people(project: Project) -> list[Stage]:
     """The stages in which answers can be looked at: those where people label, answer or judge."""
-    return list(project.stages.filter(kind__in=CHECKED_KINDS).exclude(state="draft").order_by("position", "pk"))
+    kinds = CHECKED_KINDS | {Stage.Kind.JUDGE}
+    return list(project.stages.filter(kind__in=kinds).exclude(state="draft").order_by("position", "pk"))
 
 
 def stage_quality(stage: Stage, *, floor: float | None = None) -> StageQuality:

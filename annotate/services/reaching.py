@@ -134,14 +134,15 @@ def _judged(stages: Collection[int]) -> dict[int, set[int]]:
 
 
 def _audited(stages: Iterable[Stage]) -> dict[int, set[int]]:
-    """Revision -> who was shown its label in an audit."""
+    """Revision -> who was shown its label in an audit, or a model's answer to judge."""
     shown = Assignment.objects.filter(
-        stage__kind=Stage.Kind.AUDIT,
+        stage__kind__in=[Stage.Kind.AUDIT, Stage.Kind.JUDGE],
         stage__project__in={stage.project_id for stage in stages},
         stage_item__candidate__isnull=False,
     )
     audited: dict[int, set[int]] = defaultdict(set)
-    for revision, person in shown.values_list("stage_item__revision", "person"):
+    # In whatever wording: each revision of the item.
+    for revision, person in shown.values_list("stage_item__revision__item__revisions", "person"):
         audited[revision].add(person)
     return audited
 

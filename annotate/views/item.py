@@ -58,7 +58,9 @@ def item_gold(request: PersonRequest, slug: str, item_id: int) -> HttpResponse:
     row = get_object_or_404(Item.objects.decided_by(request.user).filter(project=project), pk=item_id)
     chosen = request.POST.get("resolution", "")
     rows = decided_in(project).filter(stage_item__revision__item=row)
-    resolution = rows.filter(pk=int(chosen)).first() if chosen.isascii() and chosen.isdecimal() else None
+    resolution = (
+        rows.filter(pk=int(chosen)).first() if chosen.isascii() and chosen.isdecimal() and len(chosen) < 19 else None
+    )
     seen, step = request.POST.get("seen", ""), request.POST.get("step", "")
     try:
         if resolution is None or step not in ("accept", "refuse"):

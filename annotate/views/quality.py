@@ -33,7 +33,8 @@ def quality(request: PersonRequest, slug: str) -> HttpResponse:
     curve, shares = quality_page.contribution_rows(project, stage)
     floor = FloorForm(request.GET).seconds()
     found = quality_page.stage_quality(stage, floor=floor) if stage else None
-    context = project_page(project, request.user, "people") | {
+    page = project_page(project, request.user, "people")
+    context = page | {
         "stages": stages,
         "stage": stage,
         "found": found,
@@ -43,7 +44,8 @@ def quality(request: PersonRequest, slug: str) -> HttpResponse:
         "curve": curve,
         "shares": shares[:10],
         "points": _points(curve.curve),
-        "left_out": quality_page.left_out(project),
+        # Exclusions are for admins: they name who decided.
+        "left_out": quality_page.left_out(project) if page["may_run"] else [],
         "reason_form": ReasonForm(),
     }
     return render(request, "annotate/quality.html", context)
@@ -198,6 +200,6 @@ def _points(curve: tuple[float, ...]) -> str:
 
 
 def _csv(name: str, rows: Any) -> StreamingHttpResponse:
-    response = StreamingHttpResponse(csv_chunks(rows, "exact"), content_type="text/csv; charset=utf-8")
+    response = StreamingHttpResponse(csv_chunks(rows, "spreadsheet"), content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     return response

@@ -50,7 +50,7 @@ def audit_verdicts(request: PersonRequest, slug: str, stage_slug: str) -> HttpRe
         rows = list(audits.verdict_rows(stage=stage))
     except WorkNotPossible as refusal:
         return HttpResponse(str(refusal), status=refusal.http_status, content_type="text/plain; charset=utf-8")
-    response = StreamingHttpResponse(csv_chunks(rows, "exact"), content_type="text/csv; charset=utf-8")
+    response = StreamingHttpResponse(csv_chunks(rows, "spreadsheet"), content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{slug}-{stage_slug}-audit.csv"'
     return response
 

@@ -99,7 +99,7 @@ def judge_matrix(request: PersonRequest, slug: str, stage_slug: str) -> HttpResp
         rows = list(judgements.matrix_rows(stage=stage))
     except WorkNotPossible as refusal:
         return HttpResponse(str(refusal), status=refusal.http_status, content_type="text/plain; charset=utf-8")
-    response = StreamingHttpResponse(csv_chunks(rows, "exact"), content_type="text/csv; charset=utf-8")
+    response = StreamingHttpResponse(csv_chunks(rows, "spreadsheet"), content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{slug}-{stage_slug}-judged.csv"'
     return response
 

@@ -70,6 +70,22 @@ def test_excluding_alone_asks_nobody_else():
     assert not FreedPlace.objects.exists()
 
 
+def test_changing_an_answer_does_not_take_its_exclusion_back():
+    stage = study(n_items=1, overlap=1)
+    person = make_member(stage.project)
+    work_through(stage, person, "no")
+    excluding.exclude_annotation(
+        annotation=Annotation.objects.get(), by=make_member(stage.project, "admin"), reason="A slip."
+    )
+    submitting.revise_annotation(
+        assignment=Assignment.objects.get(), answer={"label": "yes"}, client_key="r", stage_version=stage.versions.get()
+    )
+    all_is_sound(stage)
+    assert not Annotation.objects.counted().exists()
+    assert Resolution.objects.get().status == "no_votes"
+    assert statuses(stage) == [(person.pseudonym, "excluded"), (person.pseudonym, "superseded")]
+
+
 def test_freed_places_go_to_somebody_else_and_the_votes_are_theirs():
     stage = study()
     careless, careful, third = (make_member(stage.project) for _ in range(3))

@@ -85,6 +85,15 @@ def test_the_table_adds_up_what_each_person_did(cast: Cast):
     assert "2 min 0 s" in text(response)
 
 
+def test_a_new_code_for_somebody_who_works_elsewhere_too_is_not_this_admins_to_make(cast: Cast):
+    # Whoever has the code is that person there as well.
+    cast.elsewhere.memberships.create(person=cast.annotator, role="adjudicator")
+    before = Person.objects.get(pk=cast.annotator.pk).code_digest
+    page = cast.browser(cast.admin).post(f"/p/claims/people/{cast.annotator.pseudonym}/code/", follow=True)
+    assert "also takes part in a project that you do not run" in text(page)
+    assert Person.objects.get(pk=cast.annotator.pk).code_digest == before
+
+
 def test_the_table_asks_as_much_of_the_database_for_many_people_as_for_few(cast: Cast):
     admin = cast.browser(cast.admin)
 

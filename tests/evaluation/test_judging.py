@@ -22,7 +22,7 @@ from evaluation.services import judging
 from evaluation.services.judging import draw_judge_sample, plan_draw
 from tests.api_client import ApiClient
 from tests.evaluation.judged import Bench, make_bench, place_of, say
-from tests.factories import YES_NO, make_member, make_run, make_stage
+from tests.factories import YES_NO, make_member, make_run, make_stage, make_stage_item
 
 pytestmark = pytest.mark.django_db
 
@@ -336,6 +336,24 @@ def test_who_wrote_a_question_does_not_judge_answers_to_it():
     drawn(bench, bench.run("A", ["x"]))
     assert not isinstance(assigning.claim_next(stage=bench.judges, person=author), assigning.Assignment)
     assert assigning.claim_next(stage=bench.judges, person=make_member(bench.project)).stage_item.candidate
+
+
+def test_who_was_shown_a_models_answer_answers_the_item_no_more():
+    bench = make_bench(1)
+    drawn(bench, bench.run("A", ["x"]))
+    judge = make_member(bench.project)
+    assert assigning.claim_next(stage=bench.judges, person=judge).stage_item.candidate
+    people = make_stage(bench.project)
+    make_stage_item(people, bench.items[0])
+    assert assigning.claim_next(stage=people, person=judge).kind == assigning.Left.NOBODY_ELIGIBLE
+    assert assigning.claim_next(stage=people, person=make_member(bench.project)).stage_item.stage == people
+
+
+def test_adjudicators_have_no_word_on_models_answers():
+    bench = make_bench(1)
+    settles = make_stage(bench.project, kind="adjudicate", form=bench.judges.versions.get().fields)
+    with pytest.raises(StageNotReady, match="Judges have the last word"):
+        projects.adjudicate_in(stage=bench.judges, judges=settles, by=bench.admin)
 
 
 def test_meta_reviewers_who_judge_cannot_look_up_what_is_whose(client):

@@ -103,7 +103,9 @@ def answer_rows(*, project: Project) -> Iterator[list[object]]:
     yield [*COLUMNS, *(f"answer.{name}" for name in names), *(f"key.{name}" for name in deciding)]
     standing = Exclusion.objects.standing().filter(project=project)
     by_person = dict(standing.exclude(person=None).order_by("-pk").values_list("person_id", "reason"))
-    by_annotation = dict(standing.exclude(annotation=None).order_by("-pk").values_list("annotation_id", "reason"))
+    by_annotation = dict(
+        standing.exclude(annotation=None).order_by("-pk").values_list("annotation__assignment_id", "reason")
+    )
     by_item = dict(standing.exclude(item=None).order_by("-pk").values_list("item_id", "reason"))
     rows = (
         Assignment.objects.filter(stage__project=project)
@@ -144,6 +146,7 @@ def answer_rows(*, project: Project) -> Iterator[list[object]]:
             "leased_at",
             "annotations__created_at",
             "stage_item__revision__item_id",
+            "pk",
         )
     )
     decisions = _decisions(project)
@@ -154,9 +157,9 @@ def answer_rows(*, project: Project) -> Iterator[list[object]]:
             pk, answer, is_current, version_id, state, slot, person_id, stage, form, guidelines, item, item_revision,
             content_hash, root, pseudonym, is_sample, is_imported, finished_at, round_, purpose, revision, skip_reason,
             skip_note, is_flagged, flag_note, active, wall, pastes, pasted, away, away_seconds, leased_at, answered_at,
-            item_id,
+            item_id, assignment_id,
         ) in rows.iterator(chunk_size=BATCH):  # fmt: skip
-            reason = by_annotation.get(pk) or by_person.get(person_id) or by_item.get(item_id) or ""
+            reason = by_annotation.get(assignment_id) or by_person.get(person_id) or by_item.get(item_id) or ""
             if pk is None:
                 status, answer, keys = state, {}, {}
             else:
