@@ -171,13 +171,16 @@ def cannot_be_kept(stage: Stage) -> str:
         return ""
     open_ = StageItem.objects.filter(stage=stage, state=StageItem.State.OPEN)
     if stage.check_every and not open_.filter(purpose__in=CHECKS).exists():
-        return "There are no checks in this stage yet: make an item set checks first."
+        return _("There are no checks in this stage yet: make an item set checks first.")
     wanted = MAX_ATTEMPTS * stage.qualification_size
     n_pool = open_.filter(purpose=StageItem.Purpose.QUALIFICATION).count()
     if n_pool < wanted:
-        return (
-            f"Two attempts of {stage.qualification_size:,} items each need {wanted:,} items to qualify with, and there "
-            f"are {n_pool:,}: make an item set items to qualify with, or draw fewer."
+        return _(
+            "Two attempts of %(size)s items each need %(wanted)s items to qualify with, and there are %(n_pool)s: make "
+            "an item set items to qualify with, or draw fewer.",
+            size=f"{stage.qualification_size:,}",
+            wanted=f"{wanted:,}",
+            n_pool=f"{n_pool:,}",
         )
     return ""
 

@@ -278,7 +278,7 @@ def _checked(stage: Stage, asked: Asked, draw: Draw) -> FieldSpec:
     """The field that all runs answered."""
     n_needed = 2 if asked.judging is Judging.BETTER else 1
     if len(draw.runs) < n_needed:
-        needed = "Choose two runs or more to compare." if n_needed > 1 else "Choose at least one run."
+        needed = _("Choose two runs or more to compare.") if n_needed > 1 else _("Choose at least one run.")
         raise WorkNotPossible(needed)
     if len(draw.runs) > MAX_RUNS or len({run.pk for run in draw.runs}) < len(draw.runs):
         raise WorkNotPossible(_("Choose at most %(max_runs)s runs, each once.", max_runs=MAX_RUNS))

@@ -41,9 +41,14 @@ def judge_draw(request: PersonRequest, slug: str, stage_slug: str) -> HttpRespon
                 plan = judging.plan_draw(stage=stage, draw=form.draw())
             else:
                 sample = judging.draw_judge_sample(stage=stage, by=request.user, draw=form.draw())
-                n = stage.stage_items.count()
-                drawn = ngettext("%(n)s answer is drawn", "%(n)s answers are drawn", n) % {"n": f"{n:,}"}
-                messages.success(request, f"{drawn}: seed {sample.seed}.")
+                n = sample.origins.count()
+                drawn = ngettext(
+                    "%(n)s answer is drawn, seed %(seed)s; %(places)s to judge.",
+                    "%(n)s answers are drawn, seed %(seed)s; %(places)s to judge.",
+                    n,
+                )
+                places = f"{stage.stage_items.count():,}"
+                messages.success(request, drawn % {"n": f"{n:,}", "seed": sample.seed, "places": places})
                 return redirect("stage", slug, stage_slug)
         except WorkNotPossible as refusal:
             form.add_error(None, str(refusal))
