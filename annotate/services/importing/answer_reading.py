@@ -162,7 +162,6 @@ class AnswerReader:
         column = next((entry.column for entry in self._answers.fields if entry.field == name), name)
         spec = next((spec for spec in self._form or () if spec.name == name), None)
         given = values.get(name)
-        problem: str
         if given is None:
             problem: str = _("the field “%(shortened)s” needs an answer, and there is none.", shortened=shortened(name))
         elif spec is not None and spec.options:
