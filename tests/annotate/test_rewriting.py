@@ -122,7 +122,7 @@ def test_an_empty_question_and_the_claim_itself_come_back_with_words_beside_the_
     study.page()
     empty = study.send(question=" ")
     assert empty.status_code == 422
-    assert re.search(r'id="error-question">Write the question\.', empty.content.decode())
+    assert re.search(r'id="error-question"[^>]*>Write the question\.', empty.content.decode())
     same = study.send(question="water is WET.")
     assert same.status_code == 422
     assert IDENTICAL in same.content.decode()

@@ -53,7 +53,7 @@ def test_from_a_new_project_to_a_counted_vote(new_context, site):
     lead.get_by_role("button", name="Open", exact=True).click()
     expect(lead.get_by_role("button", name="Pause")).to_be_visible()
 
-    lead.get_by_role("link", name="People").click()
+    lead.get_by_role("link", name="People", exact=True).click()
     lead.get_by_label("How many", exact=True).fill("1")
     lead.get_by_role("button", name="Make codes").click()
     code = lead.get_by_role("region", name="New codes").locator("code").inner_text()
