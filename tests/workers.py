@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote
 
+import psutil
 from django.conf import settings
 from django.core.management import call_command
 from django.db import connection
@@ -74,6 +75,13 @@ class Processes:
 
     def worker(self, *, n_processes: int = 1) -> Process:
         return self._start(worker_command(n_processes, name=f"test{len(self.started)}"))
+
+    def workers(self, n: int) -> list[Process]:
+        """So many workers that can take work: on a busy machine the first would else be done before the next is up."""
+        made = [self.worker() for _ in range(n)]
+        for one in made:
+            assert wait_until(lambda one=one: psutil.Process(one.child.pid).children()), one.log.read_text()
+        return made
 
     def scheduler(self, *, interval: float = 0.3) -> Process:
         return self._start([*MANAGE, "scheduler", "--interval", str(interval)])
