@@ -436,24 +436,23 @@ def add_items_to_stage(*, stage: Stage, item_set: ItemSet, by: Person | None = N
 
 
 # NOT IN, whose list is read once: where NOT EXISTS asks, a planner with old statistics reads the stage for each item.
+# For the same reason nothing is joined to what the window has made: it would be read through for each revision.
 _ADD_ITEMS = f"""
 INSERT INTO {StageItem._meta.db_table}
     (stage_id, revision_id, rank, root_id, language, author_id, author_group, wanted, active, done, round, state)
-SELECT stage.id, revision.id, %s + ROW_NUMBER() OVER (ORDER BY entry.first_of_root, entry.position), item.root_id,
-       revision.language, item.author_id,
+SELECT stage.id, entry.revision_id, %s + ROW_NUMBER() OVER (ORDER BY entry.first_of_root, entry.position),
+       entry.root_id, entry.language, entry.author_id,
        CASE WHEN stage.is_cross_group THEN COALESCE(writer."group", '') ELSE '' END, %s, 0, 0, 1, 'open'
-FROM (SELECT member.position, member.revision_id,
+FROM (SELECT member.position, member.revision_id, drawn.item_id, drawn.language, its.root_id, its.author_id,
              CASE WHEN its.root_id IS NULL THEN member.position
                   ELSE MIN(member.position) OVER (PARTITION BY its.root_id) END AS first_of_root
       FROM annotate_itemsetentry member
       JOIN annotate_itemrevision drawn ON drawn.id = member.revision_id
       JOIN annotate_item its ON its.id = drawn.item_id
       WHERE member.item_set_id = %s) entry
-JOIN annotate_itemrevision revision ON revision.id = entry.revision_id
-JOIN annotate_item item ON item.id = revision.item_id
 JOIN annotate_stage stage ON stage.id = %s
-LEFT JOIN annotate_membership writer ON writer.project_id = stage.project_id AND writer.person_id = item.author_id
-WHERE revision.item_id NOT IN (
+LEFT JOIN annotate_membership writer ON writer.project_id = stage.project_id AND writer.person_id = entry.author_id
+WHERE entry.item_id NOT IN (
     SELECT known.item_id FROM annotate_itemrevision known
     JOIN annotate_stageitem present ON present.revision_id = known.id AND present.stage_id = %s
 )
