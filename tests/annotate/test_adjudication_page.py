@@ -9,6 +9,7 @@ import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
 from django.utils import timezone
 
 from annotate.models import Annotation, Assignment, Decision, Feed, Gold, Membership, Person, Resolution, Stage
@@ -82,7 +83,7 @@ def card(page: str, words: str) -> str:
 def post(dispute, page: str, *, fragment: bool = False, step: str = "submit", **sent):
     form = hidden(page) | {name.replace("decision_", "decision-"): value for name, value in sent.items()}
     headers = {"HX-Request": "true"} if fragment else {}
-    return dispute.client.post(f"/work/a/{token(page)}/{step}/", form, headers=headers)
+    return dispute.client.post(reverse(f"work-{step}", args=[token(page)]), form, headers=headers)
 
 
 def test_the_home_page_leads_there(dispute):
@@ -190,7 +191,7 @@ def test_a_decision_is_changed_until_the_stage_is_closed(dispute):
     page = dispute.client.get(dispute.address).text
     post(dispute, page, decision_card=card(page, "nine"), decision_reason="Nine.", decision_is_gold="1")
     assert Gold.objects.get(is_current=True).answers == ["nine"]
-    address = f"/work/a/{token(page)}/revise/"
+    address = reverse("work-revise", args=[token(page)])
     page = dispute.client.get(address).text
     assert "Nine." in page
     response = post(dispute, page, step="revise", decision_card=card(page, "6 places"))
@@ -215,7 +216,7 @@ def test_those_who_answered_get_nothing_to_decide_and_others_no_page(dispute):
     assert client.get(dispute.address).status_code == 404
     page = dispute.client.get(dispute.address).text
     # The form names the person who opened it.
-    assert client.post(f"/work/a/{token(page)}/submit/", hidden(page)).status_code == 409
+    assert client.post(reverse("work-submit", args=[token(page)]), hidden(page)).status_code == 409
     assert not Decision.objects.exists()
 
 

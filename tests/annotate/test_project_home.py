@@ -10,6 +10,7 @@ import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
 from django.utils import timezone
 
 from annotate.models import (
@@ -148,7 +149,7 @@ def test_open_stages_wait_for_the_people_of_their_roles(project: Project, admin:
     words = text(page(admin))
     assert "5 answers in “<bdi>Label</bdi>”" in words
     # Only what the reader may take themselves has a way there.
-    assert words.count(f'href="/work/claims/{judge.slug}/"') == 2  # once for each of its roles
+    assert words.count(f'href="{reverse("work", args=["claims", judge.slug])}"') == 2  # once for each of its roles
     assert f'href="/work/claims/{label.slug}/"' not in words
 
 
