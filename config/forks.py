@@ -23,6 +23,7 @@ from config.env import PROJECT
 
 # Elsewhere system libraries may hold threads and locks that no fork survives: programs then begin one by one.
 CAN_FORK = sys.platform == "linux"
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def load_for_pages() -> None:
@@ -92,7 +93,12 @@ class Fork:
         self._process = multiprocessing.get_context("fork").Process(
             name=title, target=_become, args=(command, environment, title, output, closing, in_own_session)
         )
-        self._process.start()
+        # What a handler raises while Python forks is swallowed there: a process told to end would go on for ever.
+        held = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
+        try:
+            self._process.start()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, held)
         assert self._process.pid is not None
         self.pid = self._process.pid
 
@@ -130,6 +136,7 @@ def _become(
         for number in (signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.SIG_DFL)
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
     for descriptor in closing:
         os.close(descriptor)
     if output is not None:

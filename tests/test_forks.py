@@ -74,6 +74,42 @@ def test_a_signal_ends_a_fork_as_it_ends_a_program(tmp_path: Path, family: Path)
     os.kill(child, signal.SIGKILL)
 
 
+@pytest.mark.parametrize("number", ["SIGTERM", "SIGHUP", "SIGINT"])
+def test_a_signal_to_end_that_comes_while_python_forks_is_not_lost(tmp_path: Path, number: str):
+    program = tmp_path / "program.py"
+    program.write_text("")
+    forking = tmp_path / "forking.py"
+    forking.write_text(
+        textwrap.dedent(f"""\
+        import os, signal, sys
+        from config.forks import Fork
+
+        class Told(Exception):
+            pass
+
+        def end(number, frame):
+            raise Told
+
+        signal.signal(signal.{number}, end)
+        os.register_at_fork(after_in_parent=lambda: os.kill(os.getpid(), signal.{number}))
+        try:
+            Fork([sys.executable, {str(program)!r}], os.environ, title="one")
+        except Told:
+            print("told to end")
+        """)
+    )
+    done = subprocess.run(
+        [sys.executable, forking],
+        cwd=PROJECT,
+        env={**os.environ, "PYTHONPATH": str(PROJECT)},
+        capture_output=True,
+        text=True,
+        timeout=30,
+    )
+    assert done.stdout == "told to end\n", done.stderr
+    assert "ignored" not in done.stderr
+
+
 def test_forked_children_are_stopped_with_theirs_and_started_again(tmp_path: Path, family: Path):
     with Processes(os.environ, tmp_path / "log", forks=True) as processes:
         processes.start("one", [sys.executable, str(family), str(tmp_path / "pids")])
