@@ -212,6 +212,10 @@ class ExclusionQuerySet(AdminRowQuerySet):
         """Decisions in force: not lifted."""
         return self.filter(lifted_at__isnull=True)
 
+    def of_answer(self, annotation: Any) -> Self:
+        """Decisions about one answer, whichever of its revisions they name: changing an answer takes none back."""
+        return self.filter(annotation__assignment=annotation.assignment_id)
+
 
 class FreedPlaceQuerySet(AdminRowQuerySet):
     project_path = "exclusion__project"

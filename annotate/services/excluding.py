@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from django.db import transaction
-from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
 
@@ -41,6 +41,7 @@ def exclude_person(
     exclusion = Exclusion.objects.create(
         project=project, person=person, decided_by=by, reason=reason, rule=rule, collects_again=collects_again
     )
+    _lock_answers(exclusion)
     n_freed = _free_places(exclusion)
     events.record(
         actor=by,
@@ -59,10 +60,10 @@ def exclude_person(
 def exclude_annotation(
     *, annotation: Annotation, by: Person, reason: str, rule: str = "", collects_again: bool = False
 ) -> Exclusion:
-    """Leave out one answer. collects_again: somebody else is asked instead."""
+    """Leave out one answer, whichever of its revisions is named. collects_again: somebody else is asked instead."""
     project = annotation.assignment.stage.project
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
-    standing: Exclusion | None = Exclusion.objects.standing().filter(annotation=annotation).first()
+    standing: Exclusion | None = Exclusion.objects.standing().of_answer(annotation).first()
     if standing:
         return standing
     exclusion = Exclusion.objects.create(
@@ -73,6 +74,7 @@ def exclude_annotation(
         rule=rule,
         collects_again=collects_again,
     )
+    _lock_answers(exclusion)
     n_freed = _free_places(exclusion)
     events.record(
         actor=by,
@@ -114,8 +116,13 @@ def lift_exclusion(*, exclusion: Exclusion, by: Person) -> Exclusion:
     An answer whose place was freed gets it back if nobody has taken it; else it is surplus from now on, and its
     `freed_places` row says so.
     """
-    exclusion = Exclusion.objects.select_for_update().get(pk=exclusion.pk)
+    # As whoever excludes: two decisions about one answer lifted at once would each leave its place to the other.
+    Project.objects.select_for_update(no_key=True).get(pk=exclusion.project_id)
+    # Without its key: counting votes, which holds places, may be writing rows that point to it.
+    exclusion = Exclusion.objects.select_for_update(no_key=True).get(pk=exclusion.pk)
     if exclusion.lifted_at is None:
+        if not exclusion.item_id:
+            _lock_answers(exclusion)
         exclusion.lifted_at, exclusion.lifted_by = timezone.now(), by
         exclusion.save(update_fields=["lifted_at", "lifted_by"])
         n_returned, n_taken = _take_back_places(exclusion)
@@ -134,24 +141,33 @@ def free_late_places(places: Sequence[StageItem]) -> None:
     """Free the places of answers that came after their author was excluded and collected again.
 
     A step of counting votes: the caller holds the locks of the places. An answer that is being changed at this moment
-    is left for the next time, which that change brings about.
+    is left for the next time, which that change brings about; so is a decision that is being lifted.
     """
     standing = Exclusion.objects.standing().filter(collects_again=True, person__isnull=False)
     project_ids = {place.stage.project_id for place in places}
-    for exclusion in standing.filter(project__in=project_ids):
+    # Held to the end, so that whoever lifts it finds what was freed here.
+    held = standing.filter(project__in=project_ids).order_by("pk").select_for_update(skip_locked=True, no_key=True)
+    for exclusion in held:
         late = _answers_of(exclusion).filter(stage_item__in=places, slot__isnull=False)
         rows = list(late.select_for_update(skip_locked=True, of=("self",)).order_by("pk"))
         _free(exclusion, rows)
 
 
+def _lock_answers(exclusion: Exclusion) -> None:
+    """Lock the answers and then all their places, before any of them changes, as whoever changes an answer does.
+
+    At once: whoever held some of the places and went on to others would do so in an order of their own.
+    """
+    about = _all_answers_of(exclusion)
+    list(about.select_for_update(of=("self",)).order_by("pk").values_list("pk"))
+    StageItem.objects.filter(pk__in=about.values("stage_item")).lock_in_claim_order()
+
+
 def _free_places(exclusion: Exclusion) -> int:
-    """Have the answers give up their places; how many did."""
+    """Have the answers give up their places, which the caller has locked; how many did."""
     if not exclusion.collects_again:
         return 0
-    # The assignment and then its place, as whoever changes an answer does.
-    holding = _answers_of(exclusion).filter(slot__isnull=False)
-    rows = list(holding.select_for_update(of=("self",)).order_by("pk"))
-    StageItem.objects.filter(pk__in=[row.stage_item_id for row in rows]).lock_in_claim_order()
+    rows = list(_answers_of(exclusion).filter(slot__isnull=False).order_by("pk"))
     _free(exclusion, rows)
     return len(rows)
 
@@ -164,14 +180,10 @@ def _free(exclusion: Exclusion, rows: Sequence[Assignment]) -> None:
 
 
 def _take_back_places(exclusion: Exclusion) -> tuple[int, int]:
-    """(answers that have their place again, answers whose place was taken)."""
+    """(answers that have their place again, answers whose place was taken). The caller has locked the places."""
     freed = list(exclusion.freed_places.filter(has_returned=None).select_related("assignment").order_by("assignment"))
     if not freed:
         return 0, 0
-    ids = [row.assignment_id for row in freed]
-    list(Assignment.objects.filter(pk__in=ids).select_for_update().order_by("pk").values_list("pk"))
-    places = StageItem.objects.filter(assignments__in=ids)
-    StageItem.objects.filter(pk__in=places.values("pk")).lock_in_claim_order()
     others = Exclusion.objects.standing().filter(collects_again=True).exclude(pk=exclusion.pk)
     n_returned = n_taken = 0
     for row in freed:
@@ -197,29 +209,27 @@ def _take_back_places(exclusion: Exclusion) -> tuple[int, int]:
 
 def _answers_of(exclusion: Exclusion) -> QuerySet[Assignment]:
     """The answers that it leaves out of figures."""
-    answers = Assignment.objects.filter(state=Assignment.State.SUBMITTED, purpose__in=COUNTED_PURPOSES)
+    return _all_answers_of(exclusion).filter(purpose__in=COUNTED_PURPOSES)
+
+
+def _all_answers_of(exclusion: Exclusion) -> QuerySet[Assignment]:
+    """Those, and the ones that no figure counts anyhow."""
+    answers = Assignment.objects.filter(state=Assignment.State.SUBMITTED)
     if exclusion.annotation_id:
-        of_it = Annotation.objects.filter(pk=exclusion.annotation_id, assignment=OuterRef("pk"))
-        return answers.filter(Exists(of_it.filter(is_current=True)))
+        # Whichever revision the decision names: its author may have changed the answer meanwhile.
+        return answers.filter(annotations=exclusion.annotation_id)
     return answers.filter(person=exclusion.person_id, stage__project=exclusion.project_id)
 
 
 def _count_again(exclusion: Exclusion) -> None:
-    """Mark the items whose votes have changed: their resolutions are stale from this moment."""
+    """Mark the items whose votes have changed, locked by the caller: what they came to is stale from now on."""
     if exclusion.item_id:
         # Only an item that nobody leaves out any more is handed out again.
         if not Exclusion.objects.standing().filter(item=exclusion.item_id).exists():
             places = StageItem.objects.filter(revision__item=exclusion.item_id, state=StageItem.State.LEFT_OUT)
             _set_state(places, StageItem.State.OPEN)
         return
-    affected: QuerySet[Assignment] = Assignment.objects.filter(state=Assignment.State.SUBMITTED)
-    if exclusion.annotation_id:
-        affected = affected.filter(annotations=exclusion.annotation_id)
-    else:
-        affected = affected.filter(person=exclusion.person_id, stage__project=exclusion.project_id)
-    stage_items = StageItem.objects.filter(pk__in=affected.values("stage_item"))
-    stage_items.lock_in_claim_order()
-    stage_items.update(due_at=Now())
+    StageItem.objects.filter(pk__in=_all_answers_of(exclusion).values("stage_item")).update(due_at=Now())
 
 
 def _set_state(places: QuerySet[StageItem], state: str) -> None:

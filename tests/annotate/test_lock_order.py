@@ -1,4 +1,4 @@
-"""One order of locks: a person's answer and the same person's search for work in another tab never wait in a ring."""
+"""One order of locks: answers, searches for work, decisions about people and counting never wait in a ring."""
 
 from __future__ import annotations
 
@@ -11,10 +11,17 @@ from typing import Any
 import pytest
 from django.db import connection, transaction
 
-from annotate.models import Assignment, Person, Stage, StageItem
-from annotate.services import assigning, submitting
+from annotate.models import Annotation, Assignment, Exclusion, Person, Stage, StageItem
+from annotate.services import assigning, excluding, leaving, resolving, submitting
 from tests.annotate.queue_checks import assert_queue_is_sound
-from tests.factories import make_member, make_project, make_stage, make_stage_item
+from tests.factories import (
+    make_annotation,
+    make_assignment,
+    make_member,
+    make_project,
+    make_stage,
+    make_stage_item,
+)
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
@@ -113,4 +120,84 @@ def test_a_late_step_and_a_search_for_work_of_one_person_both_end(stage, late, i
         assert late.annotations.get() in found
     if step is save:
         assert late.draft == {"label": "yes"}
+    assert_queue_is_sound(stage)
+
+
+def give(place: StageItem, person: Person) -> None:
+    make_annotation(place, person, {"label": "yes"})
+
+
+def exclude(stage: Stage, person: Person) -> Exclusion:
+    admin = make_member(stage.project, "admin")
+    return excluding.exclude_person(
+        project=stage.project, person=person, by=admin, reason="A test.", collects_again=True
+    )
+
+
+@pytest.mark.parametrize("is_lifted_first", [True, False])
+def test_counting_a_late_answer_and_lifting_its_exclusion_both_end(stage, in_a_tab, is_lifted_first):
+    # Counting frees the place and points to the exclusion, lifting holds the exclusion and wants the place: PostgreSQL
+    # ended one as a deadlock, or the answer stayed without a place though nothing excluded it any more.
+    person = make_member(stage.project)
+    exclusion = exclude(stage, person)
+    give(make_stage_item(stage), person)
+    admin = make_member(stage.project, "admin")
+    works = [lambda: excluding.lift_exclusion(exclusion=exclusion, by=admin), resolving.resolve_due]
+    first, second = works if is_lifted_first else works[::-1]
+    with transaction.atomic():
+        first()
+        tab = in_a_tab(second)
+    tab.result(PATIENCE_SECONDS)
+    resolving.resolve_due()
+
+    assert Assignment.objects.get().slot is not None
+    assert Annotation.objects.counted().count() == 1
+    assert_queue_is_sound(stage)
+
+
+@pytest.mark.parametrize("decision", ["exclude", "lift"])
+def test_leaving_out_and_leaving_lock_places_in_one_order(stage, in_a_tab, decision):
+    # The answer to the first item is surplus and the second one holds a place, so deciding about them reached for the
+    # second before the first; whoever gives both back reaches for the first before the second.
+    person, leaver, admin = make_member(stage.project), make_member(stage.project), make_member(stage.project, "admin")
+    places = [make_stage_item(stage), make_stage_item(stage)]
+    for place in places:
+        give(place, person)
+    first = Assignment.objects.get(stage_item=places[0])
+    Assignment.objects.filter(pk=first.pk).update(slot=None)
+    StageItem.objects.filter(pk=places[0].pk).update(done=0)
+    if decision == "lift":
+        exclusion = exclude(stage, person)
+    for place in StageItem.objects.order_by("rank"):
+        make_assignment(place, leaver)
+
+    def decide() -> object:
+        if decision == "exclude":
+            return exclude(stage, person)
+        return excluding.lift_exclusion(exclusion=exclusion, by=admin)
+
+    with transaction.atomic():
+        list(StageItem.objects.filter(pk=places[0].pk).select_for_update().values_list("pk"))
+        tabs = [
+            in_a_tab(lambda: leaving.deactivate_person(person=leaver, by=admin)),
+            in_a_tab(decide),
+        ]
+    for tab in tabs:
+        tab.result(PATIENCE_SECONDS)
+    resolving.resolve_due()
+    assert_queue_is_sound(stage)
+
+
+def test_two_decisions_about_one_answer_lifted_at_once_leave_its_place_to_neither(stage, in_a_tab):
+    person, admin = make_member(stage.project), make_member(stage.project, "admin")
+    give(make_stage_item(stage), person)
+    of_person = exclude(stage, person)
+    of_answer = excluding.exclude_annotation(
+        annotation=Annotation.objects.get(), by=admin, reason="A slip.", collects_again=True
+    )
+    with transaction.atomic():
+        excluding.lift_exclusion(exclusion=of_person, by=admin)
+        tab = in_a_tab(lambda: excluding.lift_exclusion(exclusion=of_answer, by=admin))
+    tab.result(PATIENCE_SECONDS)
+    assert Annotation.objects.counted().count() == 1
     assert_queue_is_sound(stage)
