@@ -52,7 +52,7 @@ def written_by(stage: Stage, group: str, written_in: Stage | None = None) -> Que
     gone = Q(Exists(places)) & ~Q(Exists(places.exclude(state=StageItem.State.WITHDRAWN)))
     return (
         written.exclude(Exists(standing.filter(person=OuterRef("item__author"))))
-        .exclude(Exists(standing.filter(annotation=OuterRef("annotation"))))
+        .exclude(Exists(standing.filter(annotation__assignment=OuterRef("annotation__assignment"))))
         .exclude(Exists(standing.filter(item=OuterRef("item"))))
         .exclude(gone)
         .select_related("item")

@@ -147,7 +147,7 @@ def left_out(project: Project) -> list[LeftOut]:
     )
     found = []
     for one in standing:
-        n = answers.get(one.person_id, 0) if one.person_id else int(one.annotation.is_current)
+        n = answers.get(one.person_id, 0) if one.person_id else 1
         found.append(LeftOut(one, n, 1 if n else 0))
     return found
 
@@ -170,7 +170,7 @@ def answers_of(project: Project, person: Person, *, before: int = 0) -> tuple[li
     is_excluded = standing.filter(person=person).exists()
     found = list(
         rows.select_related("stage_version", "assignment__stage", "assignment__stage_item__revision__item")
-        .annotate(is_excluded=Exists(standing.filter(annotation=OuterRef("pk"))))
+        .annotate(is_excluded=Exists(standing.filter(annotation__assignment=OuterRef("assignment"))))
         .order_by("-pk")[: ANSWERS + 1]
     )
     listed = [AnswerRow(one, _summary(one), _status(one, is_excluded or one.is_excluded)) for one in found[:ANSWERS]]

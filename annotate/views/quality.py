@@ -155,7 +155,7 @@ def _answer_context(request: PersonRequest, project: Project, found: Annotation,
     assignment = found.assignment
     revision = assignment.stage_item.revision
     fields = fields_from_json(found.stage_version.fields)
-    exclusions = Exclusion.objects.filter(annotation=found).select_related("decided_by", "lifted_by")
+    exclusions = Exclusion.objects.of_answer(found).select_related("decided_by", "lifted_by")
     return project_page(project, request.user, "people") | {
         "annotation": found,
         "assignment": assignment,

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from django.test import Client
+from django.urls import reverse
 
 from annotate.models import Annotation, Assignment, Event, Exclusion, FreedPlace, Person, Resolution, Stage
-from annotate.services import assigning, counting, excluding, submitting
+from annotate.services import assigning, counting, excluding, quality_page, submitting
 from annotate.services.assigning import Left, NothingLeft
 from annotate.services.exporting import answer_rows
 from annotate.services.resolving import resolve_due
@@ -193,3 +195,31 @@ def test_the_same_number_is_told_by_counts_agreement_and_export():
     assert exported.count("counted") == Annotation.objects.counted().count() == counts.done == 8
     assert people.outcomes() == {"answered": 8, "excluded": 4}
     assert exported.count("excluded") == 4
+
+
+def test_a_decision_that_names_an_earlier_revision_is_about_the_answer():
+    # An admin has the page of an answer open while its author changes it.
+    stage = study(n_items=1, overlap=1)
+    person, other, admin = make_member(stage.project), make_member(stage.project), make_member(stage.project, "admin")
+    work_through(stage, person, "no")
+    first = Annotation.objects.get()
+    newer = submitting.revise_annotation(
+        assignment=Assignment.objects.get(), answer={"label": "yes"}, client_key="r", stage_version=stage.versions.get()
+    )
+    about = {"by": admin, "reason": "A slip.", "collects_again": True}
+    exclusion = excluding.exclude_annotation(annotation=first, **about)
+    all_is_sound(stage)
+    assert exclusion.freed_places.count() == 1
+    assert excluding.exclude_annotation(annotation=newer, **about) == exclusion
+    assert [one.n_answers for one in quality_page.left_out(stage.project)] == [1]
+    listed, _ = quality_page.answers_of(stage.project, person)
+    assert [row.status for row in listed] == ["excluded"]
+    client = Client()
+    client.force_login(admin)
+    page = client.get(reverse("answer", args=[stage.project.slug, newer.pk]))
+    assert [one.pk for one in page.context["exclusions"]] == [exclusion.pk]
+    assert page.context["is_excluded"]
+    assert work_through(stage, other) == 1
+    excluding.lift_exclusion(exclusion=exclusion, by=admin)
+    all_is_sound(stage)
+    assert [row.has_returned for row in exclusion.freed_places.all()] == [False]
