@@ -1,8 +1,18 @@
 """What of the model side goes into a project's archive, and how it comes back."""
 
+from typing import Any
+
 from annotate.services.archiving.tables import CLAIMS, LeftOut, Table, unfinished_as_cancelled
+from evaluation.clients.logprobs import read_logprobs
 
 _UNFINISHED = {"state": unfinished_as_cancelled}
+
+
+def _check_logprobs(row: dict[str, Any]) -> None:
+    # Other members come as their columns' types say; this one is a page's table.
+    if row["logprobs"] is not None and read_logprobs(row["logprobs"]) is None:
+        raise ValueError("logprobs must be a list of tokens with their log probabilities")
+
 
 TABLES = (
     Table(
@@ -26,7 +36,12 @@ TABLES = (
         without=("due_at", "claim_token", "claimed_at"),
         archived_as={"state": lambda state: "cancelled" if state == "pending" else state},
     ),
-    Table("evaluation.Call", paths=("prediction__run__project",), only={"prediction__run__frozen_at__isnull": False}),
+    Table(
+        "evaluation.Call",
+        paths=("prediction__run__project",),
+        only={"prediction__run__frozen_at__isnull": False},
+        check=_check_logprobs,
+    ),
     Table("evaluation.Score", paths=("annotation__assignment__stage__project", "prediction__run__project")),
     Table("evaluation.JudgeSample", paths=("stage__project",), many=("runs",)),
     Table("evaluation.CandidateOrigin", paths=("sample__stage__project",)),

@@ -13,6 +13,7 @@ from annotate.services.exporting.answers import key_reader
 from annotate.services.exporting.kinds import Kind
 from annotate.services.exporting.reading import server_side_cursor
 from annotate.wording import _
+from evaluation.clients.logprobs import logprob_of
 from evaluation.models import Call, Prediction, Score
 
 BATCH = 500
@@ -46,6 +47,8 @@ PREDICTION_COLUMNS = (
     "http_status",
     "error_kind",
     "error",
+    "logprob",
+    "logprobs",
     "asked_at",
     "finished_at",
 )
@@ -62,7 +65,8 @@ def prediction_rows(*, project: Project) -> Iterator[list[object]]:
     """A row for each call of each prediction, and one for a prediction without any, by run, repeat and item.
 
     `step` counts the calls of a prediction from 0; answer and key are the prediction's own, and stand in each of its
-    rows. asked_at: when the call had ended; finished_at: when the prediction had.
+    rows. logprob: natural logarithm of the completion's probability, the sum over `logprobs`; both empty where the
+    server said nothing. asked_at: when the call had ended; finished_at: when the prediction had.
     """
     versions = {
         version.pk: fields_from_json(version.fields)
@@ -105,6 +109,7 @@ def prediction_rows(*, project: Project) -> Iterator[list[object]]:
             "calls__http_status",
             "calls__error_kind",
             "calls__error",
+            "calls__logprobs",
             "calls__finished_at",
             "finished_at",
         )
@@ -113,13 +118,13 @@ def prediction_rows(*, project: Project) -> Iterator[list[object]]:
     with server_side_cursor():
         for (
             answer, version_id, run, model, strategy, seed, parameters, form, item, item_revision, content_hash, root,
-            *plain, asked_at, finished_at,
+            *plain, logprobs, asked_at, finished_at,
         ) in rows.iterator(chunk_size=BATCH):  # fmt: skip
             given = answer or {}
             keys = keys_of(versions[version_id], given)
             yield [
                 slug, run, model, strategy, seed, parameters, form, item, item_revision, content_hash, root or item,
-                *plain, utc(asked_at), utc(finished_at),
+                *plain, logprob_of(logprobs), logprobs, utc(asked_at), utc(finished_at),
                 *(given.get(name) for name in names), *(keys.get(name) for name in names),
             ]  # fmt: skip
 

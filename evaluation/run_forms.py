@@ -13,6 +13,7 @@ from django.db.models import Q
 from annotate.models import ItemSet, Project, Stage, StageVersion
 from annotate.project_forms import PlainForm
 from annotate.wording import _
+from evaluation.clients.logprobs import MAX_ALTERNATIVES
 from evaluation.models import Endpoint, Run
 from evaluation.models.endpoint import KEY_VARIABLE
 from evaluation.services.endpoints import BASELINES, MAX_IN_FLIGHT, MAX_TIMEOUT_SECONDS
@@ -244,6 +245,13 @@ class RunForm(PlainForm):
     max_tokens = forms.IntegerField(
         required=False, min_value=1, max_value=200_000, initial=512, label=_("Tokens per completion, at most")
     )
+    top_logprobs = forms.IntegerField(
+        required=False,
+        min_value=0,
+        max_value=MAX_ALTERNATIVES,
+        label=_("Log probabilities: alternatives a token"),
+        help_text=_("Empty: not asked for. 0: those of the completion alone. Not every server tells them."),
+    )
     sends_seed = forms.BooleanField(
         required=False, label=_("Send the seed to the server"), help_text=_("Not every server takes one.")
     )
@@ -317,6 +325,9 @@ class RunForm(PlainForm):
         """The arguments of `create_run`; for a valid form only."""
         data = self.cleaned_data
         sent = {name: data[name] for name in ("temperature", "top_p", "max_tokens") if data[name] is not None}
+        if data["top_logprobs"] is not None:
+            # A 0 is left out, for some servers refuse it.
+            sent |= {"logprobs": True, **({"top_logprobs": data["top_logprobs"]} if data["top_logprobs"] else {})}
         if data["sends_seed"]:
             sent["seed"] = data["seed"]
         return {

@@ -36,8 +36,9 @@ PROJECT = Path(__file__).resolve().parents[1]
 
 @dataclass(frozen=True)
 class Behaviour:
-    """text: the completion; finish_reason: of it; reasoning: beside it; usage: tokens in and out, None for no count;
-    model: that the server says it is; latency_ms: before the status line; status, retry_after, message: an error;
+    """text: the completion; finish_reason: of it; reasoning: beside it; logprobs: of its choice; usage: tokens in and
+    out, None for no count; model: that the server says it is; latency_ms: before the status line; status, retry_after,
+    message: an error;
     body: the whole body, verbatim; location: for redirects; size: bytes of a valid body padded to that size; headers:
     more headers; mode: "hang" (never answers), "endless" (a body without end), "drip" (the same, a byte at a time),
     "drop" (closes the connection half way)."""
@@ -45,6 +46,7 @@ class Behaviour:
     text: str | None = "Yes"
     finish_reason: str = "stop"
     reasoning: str = ""
+    logprobs: dict[str, Any] | None = None
     usage: tuple[int, int] | None = (11, 3)
     model: str = ""
     latency_ms: int = 0
@@ -168,6 +170,8 @@ def _chat_completion(asked: dict[str, Any], behaviour: Behaviour, number: int) -
         choice["message"] = {"role": "assistant", "content": behaviour.text}
         if behaviour.reasoning:
             choice["message"]["reasoning_content"] = behaviour.reasoning
+    if behaviour.logprobs is not None:
+        choice["logprobs"] = behaviour.logprobs
     body = {
         "id": f"call-{number}",
         "object": "text_completion" if "prompt" in asked else "chat.completion",

@@ -109,6 +109,9 @@ class CallOfPrediction(serializers.Serializer):
     server_model = serializers.CharField()
     prompt_tokens = serializers.IntegerField(allow_null=True)
     completion_tokens = serializers.IntegerField(allow_null=True)
+    logprobs = serializers.ListField(
+        allow_null=True, help_text="[token, log probability, [[alternative, log probability], ...]] of each token."
+    )
     latency_ms = serializers.IntegerField(allow_null=True)
     http_status = serializers.IntegerField(allow_null=True)
     error_kind = serializers.CharField()
@@ -149,6 +152,7 @@ class TriedItem(serializers.Serializer):
     server_model = serializers.CharField()
     prompt_tokens = serializers.IntegerField(allow_null=True)
     completion_tokens = serializers.IntegerField(allow_null=True)
+    logprobs = serializers.ListField(allow_null=True, default=None, help_text="As of a prediction's call.")
     latency_ms = serializers.IntegerField(allow_null=True)
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol, Self
 
+from evaluation.clients.logprobs import TokenLogprob
 from evaluation.prompts.inputs import Message, PromptInput
 from evaluation.storable import shorten
 
@@ -101,6 +102,7 @@ class Completion:
     text: the completion; `altered` tells that characters no database can store (NUL, lone surrogates) became U+FFFD.
     refusal: the provider's own statement that the model refused, where it has one.
     prompt_tokens, completion_tokens: as the provider counted them; None where it does not say.
+    logprobs: of each token (see `logprobs`); None where the provider was not asked or does not say.
     latency_ms: from sending the request to the last byte of the body; 0 for baselines.
     http_status: None where no HTTP was involved.
     model: the model that the response names, which may be more exact than the one asked for.
@@ -112,6 +114,7 @@ class Completion:
     finish_reason: str = "stop"
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
+    logprobs: Sequence[TokenLogprob] | None = None
     model: str = ""
     latency_ms: int = 0
     http_status: int | None = None

@@ -13,7 +13,7 @@ import random
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 import aiohttp
@@ -35,6 +35,7 @@ from evaluation.clients.base import (
     redact,
 )
 from evaluation.clients.bridge import answer_in_thread
+from evaluation.clients.logprobs import read_logprobs
 from evaluation.clients.outgoing import (
     AddressRefused,
     NameNotResolved,
@@ -249,11 +250,18 @@ def request_body(model: str, request: Request) -> bytes:
 def text_request_body(model: str, request: Request) -> bytes:
     """The same for the older protocol. Raises ValueError, too, unless the request has one message.
 
+    Log probabilities are asked for by one number there, how many alternatives a token shall have.
+
     A base model would invent the next question and its answer, up to the limit of tokens: what ends the turns of a
     prompt ends its completion.
     """
     (message,) = request.messages
-    return _body_of({"model": model, "prompt": message["content"], "stop": [BETWEEN_TURNS]}, request)
+    parameters = dict(request.parameters)
+    alternatives = parameters.pop("top_logprobs", 0)
+    if parameters.pop("logprobs", False):
+        parameters["logprobs"] = alternatives
+    ours = {"model": model, "prompt": message["content"], "stop": [BETWEEN_TURNS]}
+    return _body_of(ours, replace(request, parameters=parameters))
 
 
 def _body_of(ours: Mapping[str, object], request: Request) -> bytes:
@@ -309,6 +317,7 @@ def read_completion(raw: bytes, *, latency_ms: int, takes_chats: bool = True) ->
         finish_reason=_short(choice.get("finish_reason")),
         prompt_tokens=_count(usage.get("prompt_tokens")),
         completion_tokens=_count(usage.get("completion_tokens")),
+        logprobs=read_logprobs(choice.get("logprobs")),
         model=_short(body.get("model")),
         latency_ms=latency_ms,
         http_status=200,

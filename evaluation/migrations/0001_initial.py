@@ -275,6 +275,14 @@ class Migration(migrations.Migration):
                 ("server_model", models.CharField(blank=True, max_length=200)),
                 ("prompt_tokens", models.PositiveIntegerField(blank=True, null=True)),
                 ("completion_tokens", models.PositiveIntegerField(blank=True, null=True)),
+                (
+                    "logprobs",
+                    models.JSONField(
+                        blank=True,
+                        help_text="[token, log probability, [[alternative, log probability], ...]] of each token.",
+                        null=True,
+                    ),
+                ),
                 ("latency_ms", models.PositiveIntegerField(blank=True, null=True)),
                 ("http_status", models.PositiveSmallIntegerField(blank=True, null=True)),
                 ("error_kind", models.CharField(blank=True, max_length=40)),

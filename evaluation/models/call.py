@@ -18,6 +18,11 @@ class Call(models.Model):
     server_model = models.CharField(max_length=200, blank=True)
     prompt_tokens = models.PositiveIntegerField(null=True, blank=True)
     completion_tokens = models.PositiveIntegerField(null=True, blank=True)
+    logprobs = models.JSONField(
+        null=True,
+        blank=True,
+        help_text="[token, log probability, [[alternative, log probability], ...]] of each token.",
+    )
     latency_ms = models.PositiveIntegerField(null=True, blank=True)
     http_status = models.PositiveSmallIntegerField(null=True, blank=True)
     error_kind = models.CharField(max_length=40, blank=True)

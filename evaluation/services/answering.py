@@ -657,6 +657,7 @@ def _call_of(row: Claimed, request: Request, completion: Completion) -> Call:
         server_model=completion.model[:200],
         prompt_tokens=completion.prompt_tokens,
         completion_tokens=completion.completion_tokens,
+        logprobs=completion.logprobs,
         latency_ms=completion.latency_ms,
         http_status=completion.http_status,
         attempts=row.n_sent + 1,

@@ -63,6 +63,7 @@ def _completion_of(call: Call) -> Completion:
         finish_reason=call.finish_reason,
         prompt_tokens=call.prompt_tokens,
         completion_tokens=call.completion_tokens,
+        logprobs=call.logprobs,
         model=call.server_model,
         http_status=call.http_status,
     )

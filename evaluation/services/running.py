@@ -29,7 +29,9 @@ STATE = Run.State
 LIVE = (STATE.WAITING, STATE.RUNNING)
 STRATEGIES = ("zero_shot", "few_shot")
 # What may be sent beside model and messages. `seed` is sent as it is for the first repeat, plus one for each further.
-PARAMETERS = frozenset({"temperature", "top_p", "max_tokens", "max_completion_tokens", "seed"})
+PARAMETERS = frozenset(
+    {"temperature", "top_p", "max_tokens", "max_completion_tokens", "seed", "logprobs", "top_logprobs"}
+)
 MAX_REPEATS = 20
 FITTED_BASELINE = "majority_label"
 # Between two bells for a run at which nobody takes one: messages must not pile up while no worker runs.

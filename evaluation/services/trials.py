@@ -180,6 +180,7 @@ def _told(revision: ItemRevision, chat: Any, outcome: Any, asking: Any, run: Run
         "server_model": "",
         "prompt_tokens": None,
         "completion_tokens": None,
+        "logprobs": None,
         "latency_ms": None,
         "error": "",
     }
@@ -200,6 +201,7 @@ def _told(revision: ItemRevision, chat: Any, outcome: Any, asking: Any, run: Run
                 "server_model": outcome.model[:200],
                 "prompt_tokens": outcome.prompt_tokens,
                 "completion_tokens": outcome.completion_tokens,
+                "logprobs": outcome.logprobs,
                 "latency_ms": None if is_baseline else outcome.latency_ms,
             }
         )

@@ -13,10 +13,12 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from annotate.exceptions import ArchiveRefused
 from annotate.models import Annotation, Assignment, Event, Membership, Person, Project, StoredFile
 from annotate.services.archiving import LEFT_OUT, restore, write_archive
 from annotate.services.exporting.kinds import KINDS
 from evaluation.models import Endpoint, Report, Run
+from tests.annotate.test_archive_faults import setting
 from tests.evaluation.whole_project import make_whole_project
 from tests.factories import make_annotator, make_item, make_project, make_staff
 
@@ -226,3 +228,11 @@ def test_files_that_the_storage_has_lost_are_said_to_be_missing():
     # A name without a content would be a link that leads nowhere.
     assert project.files.count() == study.project.files.count() - 1
     assert Report.objects.get(project=project).files.count() == project.files.count()
+
+
+@pytest.mark.parametrize("told", ["-0.5", [["Yes"]], [["Yes", None, []]], {"content": []}])
+def test_log_probabilities_that_no_page_could_show_are_refused(taken_away, told):
+    archive = setting("call.jsonl", "logprobs", told)(taken_away[0])
+    elsewhere()
+    with pytest.raises(ArchiveRefused, match="logprobs must be a list of tokens"):
+        restore(file=io.BytesIO(archive), by=make_staff())

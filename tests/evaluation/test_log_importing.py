@@ -89,12 +89,16 @@ def nothing_is_stored() -> bool:
 
 # What is stored
 
+TOLD = [["Yes", -0.5, []]]
+
 
 def test_a_log_becomes_a_run_that_is_done_with_every_completion_word_for_word(place):
     job = place.put(
         lines(
             said("q2", " No.\u2028\n", prompt="Is fire cold?", reasoning="Hot.", finished_at="2026-08-01T10:00:00Z"),
-            said("q1", "Yes, it is.", prompt_tokens=12, completion_tokens=4, latency_ms=90),
+            said(
+                "q1", "Yes, it is.", prompt_tokens=12, completion_tokens=4, latency_ms=90, logprobs=[["Yes", -0.5, []]]
+            ),
         )
     )
     (run,) = job.runs.all()
@@ -112,6 +116,7 @@ def test_a_log_becomes_a_run_that_is_done_with_every_completion_word_for_word(pl
         4,
         90,
     )
+    assert (first.logprobs, second.logprobs) == (TOLD, None)
     assert (second.completion, second.reasoning) == (" No.\u2028\n", "Hot.")
     assert second.messages == [{"role": "user", "content": "Is fire cold?"}]
     assert second.finished_at == datetime(2026, 8, 1, 10, tzinfo=UTC)

@@ -215,6 +215,9 @@ def test_parameters_that_are_left_empty_are_not_sent(cast):
     )
     assert Run.objects.get(name="bare").parameters == {}
     assert Run.objects.get(name="full").parameters == {"temperature": 0.5, "max_tokens": 9, "seed": 3}
+    for alternatives, sent in (("0", {}), ("5", {"top_logprobs": 5})):
+        cast.browser("admin").post(address, fields | {"name": alternatives, "top_logprobs": alternatives})
+        assert Run.objects.get(name=alternatives).parameters == {"logprobs": True, **sent}
 
 
 @pytest.mark.parametrize(
@@ -225,6 +228,7 @@ def test_parameters_that_are_left_empty_are_not_sent(cast):
         ({"repeats": 0}, "greater than or equal to 1"),
         ({"temperature": "nan"}, "Enter a number."),
         ({"temperature": "3"}, "less than or equal to 2"),
+        ({"top_logprobs": "21"}, "less than or equal to 20"),
     ],
 )
 def test_a_run_that_could_not_be_is_refused_on_its_form(cast, draft, changed, said):

@@ -10,10 +10,13 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
 from annotate.exceptions import WorkNotPossible
 from annotate.models import Event, Item, Stage
+from evaluation.exported import prediction_rows
 from evaluation.models import Call, Prediction, Run
 from evaluation.prompts import STRATEGIES, RenderFailure
 from evaluation.services import answering, prompting, running
@@ -123,6 +126,45 @@ def test_a_server_of_plain_text_is_sent_one_text_and_its_words_are_read_alike(se
     assert call["asked"]["stop"] == ["\n\n"]
     assert call["asked"].keys() == {"model", "prompt", "stop", "stream", *parameters}
     assert (prediction.state, prediction.answer) == ("answered", {"label": "yes"})
+
+
+def test_log_probabilities_are_stored_shown_exported_and_taken_over_with_an_answer(server):
+    token = {"token": " Yes", "logprob": -0.105, "top_logprobs": [{"token": "\nNo", "logprob": -2.3}]}
+    server.play(text=" Yes", logprobs={"content": [token]})
+    stage = make_stage()
+    endpoint = make_endpoint(stage.project, provider="openai", model="small", base_url=server.base_url)
+    items = make_item_set(stage.project, claims(stage.project, 1))
+    asked = {"temperature": 0, "logprobs": True, "top_logprobs": 1}
+    first = work(started(items, stage=stage, endpoint=endpoint, parameters=asked))
+    again = work(started(items, stage=stage, endpoint=endpoint, name="again", parameters=asked, reuses_answers=True))
+    assert len(server.calls()) == 1
+    stored = [[" Yes", -0.105, [["\nNo", -2.3]]]]
+    for run in (first, again):
+        assert run.predictions.get().calls.get().logprobs == stored
+    columns, *rows = prediction_rows(project=stage.project)
+    for row in rows:
+        told = dict(zip(columns, row, strict=True))
+        assert (told["logprob"], told["logprobs"]) == (-0.105, stored)
+    client = Client()
+    client.force_login(make_member(stage.project, "admin"))
+    page = client.get(reverse("prediction", args=[stage.project.slug, first.pk, first.predictions.get().pk]))
+    text = " ".join(page.content.decode().split())
+    assert "Log probability −0.10, one token" in text
+    assert '␣Yes</bdi></td><td class="n">90.0</td>' in text
+    assert '⏎No</bdi></span> <span class="soft">10.0</span>' in text
+
+
+def test_a_run_without_log_probabilities_says_nothing_of_them(server):
+    server.play(text="Yes")
+    run = work(asking_server(server, 1))
+    assert run.predictions.get().calls.get().logprobs is None
+    columns, row = prediction_rows(project=run.project)
+    told = dict(zip(columns, row, strict=True))
+    assert (told["logprob"], told["logprobs"]) == (None, None)
+    client = Client()
+    client.force_login(make_member(run.project, "admin"))
+    page = client.get(reverse("prediction", args=[run.project.slug, run.pk, run.predictions.get().pk]))
+    assert "Log probability" not in page.content.decode()
 
 
 def test_how_a_server_is_asked_stays_once_a_run_has_begun(server):

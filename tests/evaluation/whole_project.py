@@ -191,6 +191,7 @@ def _runs(study: Study) -> None:
     run = make_run(study.stage, study.item_set, name="Under way", exemplar_set=study.item_set)
     type(run).objects.filter(pk=run.pk).update(state="cancelled", frozen_at=timezone.now())
     run.refresh_from_db()
-    make_prediction(run, study.items[1], {"label": "yes"}, position=0)
+    told = make_prediction(run, study.items[1], {"label": "yes"}, position=0)
+    told.calls.update(logprobs=[[" yes", -0.25, [[ODD, -1.5]]]])
     make_prediction(run, study.items[2], None, position=1, state="cancelled", note=ODD)
     make_run(study.stage, study.item_set, name="A draft")

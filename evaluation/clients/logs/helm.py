@@ -22,6 +22,7 @@ from annotate.sources.json_window import JsonWindow
 from annotate.sources.reading import read_records
 from annotate.sources.records import Limits, Record
 from annotate.wording import _
+from evaluation.clients.logprobs import TokenLogprob, read_logprobs
 from evaluation.clients.logs.records import LogRecord, LogSource, Notes, Place, error_of, messages_of, spoken, text_of
 
 STATES = "request_states"
@@ -123,6 +124,7 @@ class _Requests:
             answers=_meant(completion, place.mapping(values.get("output_mapping"), "output_mapping")),
             reasoning=_reasoning(first),
             finish_reason=_finish_reason(first),
+            logprobs=_logprobs(first),
         )
 
     def rest(self) -> Iterator[LogRecord]:
@@ -194,6 +196,13 @@ def _meant(completion: str, mapping: Mapping[str, Any]) -> tuple[str, ...]:
 def _reasoning(completion: Mapping[str, Any]) -> str:
     thinking = completion.get("thinking")
     return spoken(thinking.get("text")) if isinstance(thinking, dict) else ""
+
+
+def _logprobs(completion: Mapping[str, Any]) -> list[TokenLogprob] | None:
+    """HELM calls the text of a token `text`, and keeps no alternatives of newer models."""
+    tokens = completion.get("tokens")
+    tokens = tokens if isinstance(tokens, list) else []
+    return read_logprobs([[one.get("text"), one.get("logprob"), []] for one in tokens if isinstance(one, dict)])
 
 
 def _finish_reason(completion: Mapping[str, Any]) -> str:

@@ -15,6 +15,7 @@ from annotate.sources.errors import SourceError
 from annotate.sources.json_window import JsonWindow
 from annotate.sources.records import Limits, Record
 from annotate.wording import _
+from evaluation.clients.logprobs import read_logprobs
 from evaluation.clients.logs.records import (
     LogRecord,
     LogSource,
@@ -101,6 +102,7 @@ def _sample(record: Record, model: str) -> LogRecord:
         finish_reason=FINISH_REASONS.get(stop, stop),
         prompt_tokens=place.whole(usage.get("input_tokens"), "output.usage.input_tokens"),
         completion_tokens=place.whole(usage.get("output_tokens"), "output.usage.output_tokens"),
+        logprobs=read_logprobs(_first_choice(output).get("logprobs")),
         latency_ms=_milliseconds(output.get("time")),
         finished_at=place.moment(values.get("completed_at"), "completed_at"),
         error=_error(values, output, completion, place),

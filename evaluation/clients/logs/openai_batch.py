@@ -16,6 +16,7 @@ from typing import Any
 from annotate.sources.decoding import BinaryFile
 from annotate.sources.reading import read_records
 from annotate.sources.records import Limits, Record
+from evaluation.clients.logprobs import read_logprobs
 from evaluation.clients.logs.records import LogRecord, LogSource, Notes, Place, error_of, spoken, text_of
 
 SEPARATOR = "|"
@@ -101,6 +102,7 @@ def _answers(body: Mapping[str, Any], place: Place) -> Iterator[dict[str, Any]]:
         yield {
             "completion": said or refusal,
             "reasoning": text_of(message.get("reasoning_content") or message.get("reasoning")),
+            "logprobs": read_logprobs(choice.get("logprobs")),
             "finish_reason": "content_filter" if refusal and not said else text_of(choice.get("finish_reason")),
         }
     if "choices" not in body and isinstance(body.get("output"), list):

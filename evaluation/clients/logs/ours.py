@@ -5,12 +5,14 @@ Columns are found by name. What has another name is the item's content, which te
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from annotate.sources.decoding import BinaryFile
 from annotate.sources.reading import read_records
 from annotate.sources.records import Limits, Record
+from evaluation.clients.logprobs import TokenLogprob, read_logprobs
 from evaluation.clients.logs.records import LogRecord, LogSource, Notes, Place, error_of, messages_of, text_of
 
 ID = ("id", "external_id", "item_id", "item")
@@ -21,7 +23,7 @@ ANSWER = ("answer", "prediction")
 REPEAT = ("repeat", "epoch")
 _SINGLE = (
     *("content_hash", "error", "model", "filter", "finish_reason", "reasoning", "prompt"),
-    *("prompt_tokens", "completion_tokens", "latency_ms", "finished_at"),
+    *("prompt_tokens", "completion_tokens", "logprobs", "latency_ms", "finished_at"),
 )
 KNOWN = frozenset((*ID, *COMPLETION, *PARSED_ANSWER, *ANSWER, *REPEAT, *_SINGLE))
 
@@ -79,10 +81,25 @@ def _read(record: Record, id_field: str, notes: Notes) -> LogRecord:
         finish_reason=place.text(values.get("finish_reason"), "finish_reason").strip(),
         prompt_tokens=place.whole(values.get("prompt_tokens"), "prompt_tokens"),
         completion_tokens=place.whole(values.get("completion_tokens"), "completion_tokens"),
+        logprobs=_logprobs(values.get("logprobs"), place),
         latency_ms=place.whole(values.get("latency_ms"), "latency_ms"),
         finished_at=place.moment(values.get("finished_at"), "finished_at"),
         error=error,
     )
+
+
+def _logprobs(value: object, place: Place) -> list[TokenLogprob] | None:
+    """As a run's export has them, or as servers tell them; in a table, as the text of that JSON."""
+    told = value
+    if isinstance(value, str) and value.strip():
+        try:
+            told = json.loads(value)
+        except (ValueError, RecursionError):
+            told = ""
+    read = read_logprobs(told)
+    if read is None and value not in (None, "", []):
+        raise place.wrong("no log probabilities of tokens: [[token, logprob, [[alternative, logprob]]]].", "logprobs")
+    return read
 
 
 def _present(values: dict[str, Any], names: Sequence[str]) -> str | None:

@@ -13,6 +13,7 @@ from annotate.sources.decoding import BinaryFile
 from annotate.sources.detect import Detected
 from annotate.sources.errors import SourceError
 from annotate.sources.records import Limits
+from evaluation.clients.logprobs import TokenLogprob
 from evaluation.storable import storable
 
 # A record of a log may hold the whole transcript of an agent, where an item is a page of text at most.
@@ -57,6 +58,7 @@ class LogRecord:
     finish_reason: str = ""
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
+    logprobs: Sequence[TokenLogprob] | None = None
     latency_ms: int | None = None
     finished_at: datetime | None = None
     error: str = ""

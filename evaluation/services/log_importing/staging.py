@@ -27,10 +27,10 @@ ERROR_KIND = "log"
 
 _COLUMNS = (
     *("run_number", "revision_id", "item_position", "state", "answer", "note", "messages", "completion", "reasoning"),
-    *("finish_reason", "server_model", "prompt_tokens", "completion_tokens", "latency_ms", "error_kind", "error"),
-    "finished_at",
+    *("finish_reason", "server_model", "prompt_tokens", "completion_tokens", "logprobs", "latency_ms", "error_kind"),
+    *("error", "finished_at"),
 )
-_NULLABLE = ("answer", "prompt_tokens", "completion_tokens", "latency_ms")
+_NULLABLE = ("answer", "prompt_tokens", "completion_tokens", "logprobs", "latency_ms")
 
 
 class Staging:
@@ -45,6 +45,7 @@ class Staging:
         """Whether this row ended a batch."""
         record, outcome = row.record, row.outcome
         messages = json.dumps(list(record.messages))
+        logprobs = None if record.logprobs is None else json.dumps(record.logprobs)
         moment = connection.ops.adapt_datetimefield_value(record.finished_at or self._finished_at)
         self._rows.append(
             (
@@ -61,13 +62,14 @@ class Staging:
                 record.server_model[:200],
                 record.prompt_tokens,
                 record.completion_tokens,
+                logprobs,
                 record.latency_ms,
                 ERROR_KIND if record.error else "",
                 shorten(record.error),
                 moment,
             )
         )
-        self._n_chars += len(messages) + len(record.completion) + len(record.reasoning)
+        self._n_chars += len(messages) + len(record.completion) + len(record.reasoning) + len(logprobs or "")
         if len(self._rows) < BATCH_ROWS and self._n_chars < BATCH_CHARS:
             return False
         self.flush()
@@ -109,7 +111,7 @@ CREATE TEMPORARY TABLE staged_prediction (
     run_number integer NOT NULL, revision_id bigint NOT NULL, item_position integer NOT NULL, state text NOT NULL,
     answer {json_type}, note text NOT NULL, messages {json_type} NOT NULL, completion text NOT NULL,
     reasoning text NOT NULL, finish_reason text NOT NULL, server_model text NOT NULL, prompt_tokens integer,
-    completion_tokens integer, latency_ms integer, error_kind text NOT NULL, error text NOT NULL,
+    completion_tokens integer, logprobs {json_type}, latency_ms integer, error_kind text NOT NULL, error text NOT NULL,
     finished_at {time_type} NOT NULL
 )""")
 
@@ -131,10 +133,10 @@ ORDER BY staged.item_position
 _CALLS = f"""
 INSERT INTO {Call._meta.db_table}
     (prediction_id, step, messages, completion, reasoning, finish_reason, server_model, prompt_tokens,
-     completion_tokens, latency_ms, error_kind, error, attempts, finished_at, request_hash)
+     completion_tokens, logprobs, latency_ms, error_kind, error, attempts, finished_at, request_hash)
 SELECT prediction.id, 0, staged.messages, staged.completion, staged.reasoning, staged.finish_reason,
-       staged.server_model, staged.prompt_tokens, staged.completion_tokens, staged.latency_ms, staged.error_kind,
-       staged.error, 1, staged.finished_at, ''
+       staged.server_model, staged.prompt_tokens, staged.completion_tokens, staged.logprobs, staged.latency_ms,
+       staged.error_kind, staged.error, 1, staged.finished_at, ''
 FROM staged_prediction staged
 JOIN {Prediction._meta.db_table} prediction
   ON prediction.run_id = %s AND prediction.revision_id = staged.revision_id AND prediction."repeat" = 0

@@ -76,6 +76,38 @@ def error_of(client: OpenAIClient) -> ClientError:
 # What works
 
 
+CHAT_LOGPROBS = {"content": [{"token": "Yes", "logprob": -0.5, "top_logprobs": [{"token": "No", "logprob": -1.0}]}]}
+TEXT_LOGPROBS = {"tokens": ["Yes"], "token_logprobs": [-0.5], "top_logprobs": [{"No": -1.0}]}
+
+
+@pytest.mark.parametrize(
+    ("takes_chats", "asked", "sent", "told"),
+    [
+        (True, {"logprobs": True, "top_logprobs": 3}, {"logprobs": True, "top_logprobs": 3}, CHAT_LOGPROBS),
+        (True, {"logprobs": True}, {"logprobs": True}, CHAT_LOGPROBS),
+        (False, {"logprobs": True, "top_logprobs": 3}, {"logprobs": 3}, TEXT_LOGPROBS),
+        (False, {"logprobs": True}, {"logprobs": 0}, TEXT_LOGPROBS),
+    ],
+)
+def test_log_probabilities_are_asked_for_in_the_words_of_each_protocol(server, takes_chats, asked, sent, told):
+    server.play(text="Yes", logprobs=told)
+    client = make_client(server, takes_chats=takes_chats)
+    inbox = Inbox.of([Request(id=0, messages=[{"role": "user", "content": "Is it?"}], parameters=asked)])
+    ((_, completion),) = next(iter(client.answer(inbox, stop=threading.Event(), until=time.monotonic() + 60)))
+    assert isinstance(completion, Completion)
+    assert completion.logprobs == [("Yes", -0.5, [("No", -1.0)])]
+    body = server.calls()[0]["asked"]
+    assert {name: body[name] for name in ("logprobs", "top_logprobs") if name in body} == sent
+
+
+@pytest.mark.parametrize("told", [{"content": "?"}, {"content": [{"token": "Yes"}]}, {}])
+def test_a_completion_stands_whatever_its_log_probabilities_are(server, told):
+    server.play(text="Yes", logprobs=told)
+    completion = outcome(make_client(server))
+    assert isinstance(completion, Completion)
+    assert (completion.text, completion.logprobs) == ("Yes", None)
+
+
 def test_a_completion_comes_with_its_circumstances(server):
     server.play(text=" Yes, it is.\n", latency_ms=50)
     completion = outcome(make_client(server))

@@ -111,6 +111,13 @@ def test_references_without_likelihood_and_failed_requests_are_errors():
     ]
 
 
+def test_log_probabilities_of_its_tokens_are_kept():
+    tokens = [{"text": " A", "logprob": -0.5, "top_logprobs": {}}, {"text": ".", "logprob": -1.0}]
+    result = {"success": True, "completions": [{"text": " A.", "logprob": -1.5, "tokens": tokens}]}
+    (record,) = read(scenario_state(state(result=result)), "scenario_state.json")
+    assert record.logprobs == [(" A", -0.5, []), (".", -1.0, [])]
+
+
 def test_the_first_of_several_completions_is_taken_and_said():
     result = {"success": True, "completions": [{"text": "A"}, {"text": "B"}]}
     notes = Notes()

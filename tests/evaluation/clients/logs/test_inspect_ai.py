@@ -56,6 +56,13 @@ def test_a_sample_comes_with_its_circumstances():
     assert [turn["content"] for turn in record.messages] == ["Be brief.", "Sky?"]
 
 
+def test_log_probabilities_of_the_first_choice_are_kept():
+    spoken = sample()
+    spoken["output"]["choices"][0]["logprobs"] = {"content": [{"token": "B", "logprob": -0.5, "top_logprobs": None}]}
+    (record,) = read(log(spoken), "run.json")
+    assert record.logprobs == [("B", -0.5, [])]
+
+
 def test_the_name_of_the_file_does_not_matter_and_the_head_may_stand_last():
     whole = json.loads(log(sample()))
     turned = json.dumps({name: whole[name] for name in reversed(whole)}).encode()

@@ -45,6 +45,13 @@ def test_a_line_is_recognised_and_comes_with_its_circumstances():
     assert (record.texts, record.messages, record.error) == ((), (), "")
 
 
+def test_log_probabilities_of_a_choice_are_kept():
+    whole = line("B")
+    whole["response"]["body"]["choices"][0]["logprobs"] = {"content": [{"token": "B", "logprob": -0.5}]}
+    (record,) = read(lines(whole))
+    assert record.logprobs == [("B", -0.5, [])]
+
+
 def test_a_file_that_begins_with_an_error_is_recognised_too():
     data = lines(failed(), line("B"))
     assert format_of(data) == "openai_batch"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 
 import pytest
@@ -38,6 +39,21 @@ def test_a_completion_comes_with_its_circumstances():
     assert [turn["role"] for turn in record.messages] == ["system", "user"]
     # Only what the user says can hold the item's text.
     assert record.texts == ("Is ice cold?",)
+
+
+def test_log_probabilities_are_read_as_exported_and_as_servers_tell_them():
+    ours = [["Yes", -0.5, [["No", -1.0]]]]
+    servers = {"content": [{"token": "Yes", "logprob": -0.5, "top_logprobs": [{"token": "No", "logprob": -1.0}]}]}
+    told = [ours, json.dumps(ours), servers, None, ""]
+    records = read(lines(*({"id": f"q{n}", "completion": "Yes", "logprobs": each} for n, each in enumerate(told))))
+    assert [record.logprobs for record in records] == [[("Yes", -0.5, [("No", -1.0)])]] * 3 + [None, None]
+
+
+@pytest.mark.parametrize("told", ["-0.5", "[[", -0.5, [["Yes"]], {"content": [{"token": "Yes"}]}])
+def test_what_is_no_log_probabilities_is_refused_with_its_place(told):
+    said = refusal(lines({"id": "q1", "completion": "No"}, {"id": "q2", "completion": "Yes", "logprobs": told}))
+    assert "no log probabilities" in said.problem
+    assert (said.line, said.field) == (2, "logprobs")
 
 
 def test_csv_says_the_same_as_jsonl():
