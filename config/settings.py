@@ -141,7 +141,7 @@ CELERY_TASK_STORE_ERRORS_EVEN_IF_IGNORED = False
 CELERY_TASK_DEFAULT_QUEUE = "goldpanel"
 CELERY_TASK_TIME_LIMIT = 600
 CELERY_TASK_SOFT_TIME_LIMIT = 570
-# Rows, not messages, remember what is left: acknowledge on receipt, and take no more than is being worked on.
+# Rows, not messages, remember what is left: acknowledge on receipt. config/worker.py takes no more than is worked on.
 CELERY_TASK_ACKS_LATE = False
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_ENABLE_REMOTE_CONTROL = False

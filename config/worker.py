@@ -9,10 +9,32 @@ import argparse
 import os
 import socket
 import sys
+from typing import Any
 
+from celery import bootsteps
 from celery.apps.worker import Worker
+from celery.worker import state
 
 from config.celery import app
+
+
+class TakesNoMoreThanItCanDo(bootsteps.StartStopStep):  # type: ignore[misc]
+    """A worker whose processes are all at work takes no bell: it would keep it from another one that is idle.
+
+    Celery counts a bell that is being worked on as done with, and takes one more for each process; it can be told not
+    to (`worker_disable_prefetch`), but on Redis only.
+    """
+
+    # What is asked before a look into the queue is made by this step, anew for every connection.
+    requires = ("celery.worker.consumer.tasks:Tasks",)
+
+    def start(self, consumer: Any) -> None:
+        asked = consumer.task_consumer.channel.qos
+        # Reserved is whatever came in and has not ended.
+        asked.can_consume = lambda: len(state.reserved_requests) < consumer.pool.num_processes
+
+
+app.steps["consumer"].add(TakesNoMoreThanItCanDo)
 
 
 def main() -> int:
