@@ -54,6 +54,16 @@ NOT_AUDITED_BY_ME = """(place.candidate_id IS NOT NULL OR NOT EXISTS (
         JOIN annotate_stage auditing ON auditing.id = shown.stage_id
     WHERE asked.id = place.revision_id AND shown.candidate_id IS NOT NULL
         AND audited.person_id = %(person)s AND auditing.kind IN ('audit', 'judge')))"""
+# Who made, accepted or refused a gold label of the item, in a stage or outside, neither answers nor audits it, and does
+# not decide about the audit of it. Adjudicators and reviewers who make labels by deciding go on with their work.
+NOT_GOLD_BY_MY_HAND = """NOT EXISTS (
+    SELECT 1 FROM annotate_itemrevision handled
+        JOIN annotate_itemhand hand ON hand.item_id = handled.item_id
+        JOIN annotate_stage asking ON asking.id = place.stage_id
+    WHERE handled.id = place.revision_id AND hand.person_id = %(person)s
+        AND (asking.kind NOT IN ('adjudicate', 'review') OR EXISTS (
+            SELECT 1 FROM annotate_stageitem checked
+            WHERE checked.id = place.source_id AND checked.candidate_id IS NOT NULL)))"""
 
 # Written exactly as in the partial index stage_item_claimable: else neither database would use it.
 CLAIMABLE = "place.state = 'open' AND place.purpose = '' AND place.active < (place.wanted - place.done)"
@@ -158,7 +168,7 @@ def eligible(languages: Sequence[str]) -> tuple[str, dict[str, str]]:
     """The condition that the person may get the item, if it has a place."""
     reads, parameters = reads_language(languages)
     apart = (NOT_MINE, NOT_OF_MY_GROUP, NOT_JUDGED_BY_ITS_VOTERS, NOT_JUDGED_BY_ME)
-    audits = (NOT_AUDITED_BY_ITS_MAKERS, NOT_AUDITED_BY_ME)
+    audits = (NOT_AUDITED_BY_ITS_MAKERS, NOT_AUDITED_BY_ME, NOT_GOLD_BY_MY_HAND)
     return " AND ".join([*apart, *audits, reads, UNSEEN]), parameters
 
 

@@ -70,6 +70,7 @@ class Units:
 
     roots: what is resampled together: the id of the item's root, or of the item itself. golds: the acceptable values
     of the current gold label, empty where there is none. made_by: people who made or changed any version of it.
+    votes_of: the stage whose votes became it, None where it is not what votes said.
     left_out: (external id, rule) of the set's items that are no units, because somebody found them bad or dropped them.
     """
 
@@ -84,6 +85,7 @@ class Units:
     gold_ids: list[int | None]
     gold_versions: list[int | None]
     made_by: list[frozenset[int]]
+    votes_of: list[int | None]
     wrote: list[int | None]
     at: dict[int, int] = field(repr=False)
     left_out: list[tuple[str, str]] = field(default_factory=list)
@@ -121,10 +123,15 @@ class PersonAnswer(NamedTuple):
 
 @dataclass(frozen=True)
 class People:
-    """Everybody who finished an assignment, in the order of their pseudonyms, and what they did, oldest first."""
+    """Everybody who finished an assignment, in the order of their pseudonyms, and what they did, oldest first.
+
+    decided_gold: units whose gold label is what the votes of these very people came to. Their answers to them count
+    among themselves, but are not compared with it: that would hold votes against themselves.
+    """
 
     pseudonyms: list[str]
     answers: list[PersonAnswer]
+    decided_gold: frozenset[int] = frozenset()
 
     def asked(self) -> Iterable[PersonAnswer]:
         """What the figures are made of: answers, and what was asked and has none ("I cannot tell", an empty field)."""
@@ -213,16 +220,18 @@ def _units(places: QuerySet[Any], field: str) -> Units:
         else:
             left_out.append((row[2], rule))
     current: dict[int, tuple[int, int, tuple[str, ...]]] = {}
+    votes_of: dict[int, int | None] = {}
     made_by: dict[int, set[int]] = {}
     # No order in the subquery: it would be sorted for nothing.
     golds = Gold.objects.filter(field=field, label_set="", item__in=places.order_by().values("revision__item"))
-    for item, pk, version, answers, maker, is_current in golds.values_list(
-        "item_id", "pk", "version", "answers", "made_by_id", "is_current"
+    for item, pk, version, answers, maker, is_current, voted in golds.values_list(
+        "item_id", "pk", "version", "answers", "made_by_id", "is_current", "votes_of_id"
     ):
         if maker is not None:
             made_by.setdefault(item, set()).add(maker)
         if is_current:
             current[item] = (pk, version, tuple(answer_text(answer) for answer in answers))
+            votes_of[item] = voted
     with_gold = {item: gold for item, gold in current.items() if gold[2]}
     items = [row[1] for row in rows]
     return Units(
@@ -237,6 +246,7 @@ def _units(places: QuerySet[Any], field: str) -> Units:
         gold_ids=[with_gold[item][0] if item in with_gold else None for item in items],
         gold_versions=[with_gold[item][1] if item in with_gold else None for item in items],
         made_by=[frozenset(made_by.get(item, ())) for item in items],
+        votes_of=[votes_of.get(item) for item in items],
         wrote=[row[7] for row in rows],
         at={row[0]: unit for unit, row in enumerate(rows)},
         left_out=left_out,
@@ -326,7 +336,8 @@ def read_people(*, stage: Stage, units: Units, field: str, item_set: ItemSet | N
                 is_sample=is_sample,
             )
         )
-    return People(pseudonyms=pseudonyms, answers=answers)
+    decided_gold = frozenset(unit for unit, voted in enumerate(units.votes_of) if voted == stage.pk)
+    return People(pseudonyms=pseudonyms, answers=answers, decided_gold=decided_gold)
 
 
 def read_models(*, runs: Sequence[Run], item_set: ItemSet, units: Units, field: str) -> list[ModelRun]:
@@ -428,7 +439,7 @@ def _people_side(
     by_scorer = {scorer: np.full(shape, np.nan) for scorer in scores.annotations}
     has_gold = units.has_gold
     for row in answers:
-        offered[row.unit, row.person] = has_gold[row.unit]
+        offered[row.unit, row.person] = has_gold[row.unit] and row.unit not in people.decided_gold
         if row.key is not None:
             labels[row.unit, row.person] = codes[row.key]
         for scorer, values in scores.annotations.items():

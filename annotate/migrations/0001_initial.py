@@ -547,67 +547,6 @@ class Migration(migrations.Migration):
                 ),
             ],
         ),
-        migrations.CreateModel(
-            name="Gold",
-            fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("field", models.CharField(max_length=60)),
-                (
-                    "label_set",
-                    models.CharField(blank=True, help_text="Coarse and fine gold stand side by side.", max_length=60),
-                ),
-                ("version", models.PositiveIntegerField(default=1)),
-                ("answers", models.JSONField(help_text="A list of acceptable values; most items have one.")),
-                (
-                    "origin",
-                    models.CharField(
-                        choices=[
-                            ("source", "source"),
-                            ("author", "author"),
-                            ("program", "program"),
-                            ("expert", "expert"),
-                            ("adjudicator", "adjudicator"),
-                        ],
-                        default="source",
-                        max_length=20,
-                    ),
-                ),
-                ("is_current", models.BooleanField(default=True)),
-                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
-                (
-                    "accepted_by",
-                    models.ForeignKey(
-                        blank=True,
-                        db_index=False,
-                        help_text="Who accepted what somebody else, or a vote, had said.",
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "made_by",
-                    models.ForeignKey(
-                        blank=True,
-                        help_text="Whose word it is; who is left out of human accuracy on the item.",
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "item",
-                    models.ForeignKey(
-                        db_index=False,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="golds",
-                        to="annotate.item",
-                    ),
-                ),
-            ],
-        ),
         migrations.AddField(
             model_name="exclusion",
             name="item",
@@ -618,6 +557,30 @@ class Migration(migrations.Migration):
                 related_name="exclusions",
                 to="annotate.item",
             ),
+        ),
+        migrations.CreateModel(
+            name="ItemHand",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "item",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="hands",
+                        to="annotate.item",
+                    ),
+                ),
+                (
+                    "person",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+            ],
         ),
         migrations.CreateModel(
             name="ItemKey",
@@ -1137,6 +1100,79 @@ class Migration(migrations.Migration):
                 related_name="guideline_versions",
                 to="annotate.stage",
             ),
+        ),
+        migrations.CreateModel(
+            name="Gold",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("field", models.CharField(max_length=60)),
+                (
+                    "label_set",
+                    models.CharField(blank=True, help_text="Coarse and fine gold stand side by side.", max_length=60),
+                ),
+                ("version", models.PositiveIntegerField(default=1)),
+                ("answers", models.JSONField(help_text="A list of acceptable values; most items have one.")),
+                (
+                    "origin",
+                    models.CharField(
+                        choices=[
+                            ("source", "source"),
+                            ("author", "author"),
+                            ("program", "program"),
+                            ("expert", "expert"),
+                            ("adjudicator", "adjudicator"),
+                        ],
+                        default="source",
+                        max_length=20,
+                    ),
+                ),
+                ("is_current", models.BooleanField(default=True)),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "accepted_by",
+                    models.ForeignKey(
+                        blank=True,
+                        db_index=False,
+                        help_text="Who accepted what somebody else, or a vote, had said.",
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "made_by",
+                    models.ForeignKey(
+                        blank=True,
+                        help_text="Whose word it is; who is left out of human accuracy on the item.",
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "item",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="golds",
+                        to="annotate.item",
+                    ),
+                ),
+                (
+                    "votes_of",
+                    models.ForeignKey(
+                        blank=True,
+                        db_index=False,
+                        help_text="In which stage the votes came to it: its answers are not compared with it.",
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="annotate.stage",
+                    ),
+                ),
+            ],
         ),
         migrations.CreateModel(
             name="Feed",
@@ -1895,16 +1931,8 @@ class Migration(migrations.Migration):
             constraint=models.UniqueConstraint(fields=("item", "field", "answer_hash"), name="gold_refused_once"),
         ),
         migrations.AddConstraint(
-            model_name="gold",
-            constraint=models.UniqueConstraint(
-                fields=("item", "field", "label_set", "version"), name="gold_version_once"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="gold",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("is_current", True)), fields=("item", "field", "label_set"), name="gold_one_current"
-            ),
+            model_name="itemhand",
+            constraint=models.UniqueConstraint(fields=("item", "person"), name="item_hand_once"),
         ),
         migrations.AddIndex(
             model_name="itemrevision",
@@ -2062,6 +2090,18 @@ class Migration(migrations.Migration):
             model_name="guidelineversion",
             constraint=models.UniqueConstraint(
                 fields=("project", "stage", "number"), name="guideline_number_once", nulls_distinct=False
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="gold",
+            constraint=models.UniqueConstraint(
+                fields=("item", "field", "label_set", "version"), name="gold_version_once"
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="gold",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("is_current", True)), fields=("item", "field", "label_set"), name="gold_one_current"
             ),
         ),
         migrations.AddConstraint(

@@ -16,7 +16,7 @@ from .event import Event
 from .exclusion import Exclusion, FreedPlace
 from .export import Export, Restoration
 from .feed import Feed
-from .item import Gold, GoldRefusal, Item, ItemKey, ItemRevision, ItemSet, ItemSetEntry
+from .item import Gold, GoldRefusal, Item, ItemHand, ItemKey, ItemRevision, ItemSet, ItemSetEntry
 from .person import ImportedAnnotator, Invite, Person, SignInFailure
 from .project import GuidelineVersion, Membership, Project
 from .question import Question
@@ -46,6 +46,7 @@ __all__ = [
     "ImportedAnnotator",
     "Invite",
     "Item",
+    "ItemHand",
     "ItemKey",
     "ItemRevision",
     "ItemSet",

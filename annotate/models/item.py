@@ -133,6 +133,15 @@ class Gold(models.Model):
         db_index=False,
         help_text="Who accepted what somebody else, or a vote, had said.",
     )
+    votes_of = models.ForeignKey(
+        "annotate.Stage",
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="+",
+        db_index=False,
+        help_text="In which stage the votes came to it: its answers are not compared with it.",
+    )
     is_current = models.BooleanField(default=True)
     created_at = models.DateTimeField(default=timezone.now)
 
@@ -170,6 +179,27 @@ class GoldRefusal(models.Model):
 
     def __str__(self) -> str:
         return f"refused for {self.item_id}.{self.field}"
+
+
+class ItemHand(models.Model):
+    """Somebody who had a hand in a gold label of an item: made one, accepted one, or refused what was proposed.
+
+    It says who and nothing of the label, so that the queue can keep the item from them without reading gold. It stays
+    when the label is taken back or changed by others.
+    """
+
+    item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="hands", db_index=False)
+    person = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+", db_index=False)
+
+    objects = ItemRowQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["item", "person"], name="item_hand_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.person_id} in gold of {self.item_id}"
 
 
 class ItemSet(models.Model):

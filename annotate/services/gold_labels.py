@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from annotate import events
-from annotate.models import Gold, Item, Person, StageItem
+from annotate.models import Gold, Item, ItemHand, Person, StageItem
 from annotate.services import checks
 
 
@@ -19,14 +19,16 @@ def write_gold(
     made_by: Person | None,
     by: Person | None = None,
     label_set: str = "",
+    votes_of: int | None = None,
 ) -> Gold:
     """The label in a new version, where it differs from the one that counts. A step of the caller's transaction.
 
     made_by: whose word it is, and who is left out of human accuracy on the item. by: who accepted it. label_set: where
-    an item has several labels of one field.
+    an item has several labels of one field. votes_of: the stage whose votes came to it, if it is what they say.
     """
     # Two at once must not both become version 2.
     Item.objects.select_for_update(no_key=True).get(pk=item.pk)
+    note_hands(item, made_by, by)
     versions = Gold.objects.filter(item=item, field=field, label_set=label_set)
     newest: Gold | None = versions.order_by("version").last()
     if newest is not None and newest.is_current and newest.answers == answers and newest.made_by == made_by:
@@ -42,6 +44,7 @@ def write_gold(
         origin=origin,
         made_by=made_by,
         accepted_by=by,
+        votes_of_id=votes_of,
     )
     events.record(
         actor=by or made_by,
@@ -79,6 +82,7 @@ def take_back(*, item: Item, fields: Iterable[str], origin: str, made_by: Person
             origin=before.origin if before else origin,
             made_by=before.made_by if before else made_by,
             accepted_by=before.accepted_by if before else None,
+            votes_of_id=before.votes_of_id if before else None,
         )
         events.record(
             actor=made_by,
@@ -89,6 +93,12 @@ def take_back(*, item: Item, fields: Iterable[str], origin: str, made_by: Person
             field=field,
             version=gold.version,
         )
+
+
+def note_hands(item: Item, *people: Person | None) -> None:
+    """Who made, accepted or refused a label of the item: the queue gives it to none of them from now on."""
+    hands = [ItemHand(item=item, person=person) for person in people if person is not None]
+    ItemHand.objects.bulk_create(hands, ignore_conflicts=True)
 
 
 def _is_of(gold: Gold, origin: str, made_by: Person) -> bool:

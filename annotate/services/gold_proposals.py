@@ -17,7 +17,7 @@ from annotate import events
 from annotate.answers import AnswerInvalid, FieldSpec, answer_keys, fields_from_json
 from annotate.exceptions import ProposalChanged
 from annotate.models import Gold, GoldRefusal, Item, Person, Project, Resolution, Stage, StageItem, StageVersion
-from annotate.services.gold_labels import write_gold
+from annotate.services.gold_labels import note_hands, write_gold
 from annotate.services.passing_on import UNDECIDED
 
 MAX_REASON = 300
@@ -98,6 +98,7 @@ def accept_proposal(*, resolution: Resolution, seen: str, by: Person) -> Gold:
         origin=Gold.Origin.ADJUDICATOR if is_adjudicated else Gold.Origin.EXPERT,
         made_by=adjudicator if is_adjudicated else by,
         by=by,
+        votes_of=None if is_adjudicated else resolution.stage_item.stage_id,
     )
 
 
@@ -108,6 +109,7 @@ def refuse_proposal(*, resolution: Resolution, seen: str, by: Person, reason: st
     Raises ProposalChanged, writing nothing, where the votes come to something else by now.
     """
     resolution, item = _locked(resolution, seen)
+    note_hands(item, by)
     refusal, is_new = GoldRefusal.objects.get_or_create(
         item=item,
         field=resolution.field,

@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.db.models import Case, Count, F, IntegerField, OuterRef, Q, QuerySet, Subquery, Value, When
 from django.db.models.functions import Coalesce
 
-from annotate.models import Assignment, Membership, QualificationAttempt, Stage, StageItem
+from annotate.models import Assignment, ItemHand, Membership, QualificationAttempt, Stage, StageItem
 from annotate.reaching import OutOfReach, Place, Reader, Why, out_of_reach, reads
 from annotate.services.checks import MAX_ATTEMPTS
 
@@ -170,6 +171,7 @@ def _suspects(short: QuerySet[StageItem], readers: dict[int, list[Reader]], most
         _count(Assignment.objects.filter(stage_item=OuterRef("pk")), "stage_item")
         + _count(Assignment.objects.filter(stage_item=OuterRef("source")), "stage_item")
         + _count(Assignment.objects.filter(stage_item=OuterRef("source__source")), "stage_item")
+        + _count(ItemHand.objects.filter(item=OuterRef("revision__item")), "item")
         + Case(When(author__isnull=True, then=Value(0)), default=Value(1))
     )
     free = F("wanted") - F("done") - F("active")
@@ -177,13 +179,13 @@ def _suspects(short: QuerySet[StageItem], readers: dict[int, list[Reader]], most
     return list(short.annotate(able=able, kept_from=kept_from).filter(is_near))
 
 
-def _count(rows: QuerySet[Assignment], of: str) -> Coalesce:
+def _count(rows: QuerySet[Any], of: str) -> Coalesce:
     counted = rows.order_by().values(of).annotate(n=Count("pk")).values("n")
     return Coalesce(Subquery(counted, output_field=IntegerField()), 0)
 
 
 def _met(short: QuerySet[StageItem], suspects: Sequence[StageItem]) -> dict[int, set[int]]:
-    """Place -> who met it, wrote it, answered what it is about, or had a part in the label that it audits."""
+    """Place -> who met it, wrote it, answered what it is about, or had a part in its gold label or what it audits."""
     met: dict[int, set[int]] = defaultdict(set)
     for row in suspects:
         if row.author_id is not None:
@@ -202,7 +204,20 @@ def _met(short: QuerySet[StageItem], suspects: Sequence[StageItem]) -> dict[int,
         for place, person in pairs.iterator(chunk_size=5_000):
             met[place].add(person)
     _add_makers(met, places)
+    _add_hands(met, places)
     return met
+
+
+def _add_hands(met: dict[int, set[int]], places: QuerySet[StageItem]) -> None:
+    """Who had a hand in an item's gold label does not answer or audit it, nor decide about its audit."""
+    kept = places.exclude(Q(stage__kind__in=JUDGING) & (Q(source=None) | Q(source__candidate=None)))
+    items: dict[int, list[int]] = defaultdict(list)
+    for place, item in kept.values_list("pk", "revision__item"):
+        items[item].append(place)
+    hands = ItemHand.objects.filter(item__in=kept.values("revision__item"))
+    for item, person in hands.values_list("item", "person"):
+        for place in items[item]:
+            met[place].add(person)
 
 
 def _add_makers(met: dict[int, set[int]], places: QuerySet[StageItem]) -> None:

@@ -66,6 +66,13 @@ class Proposal:
         """Whether accepting the item makes the label."""
         return self.value is not None and not (self.gold is not None and self.gold.answers)
 
+    def votes_for(self, value: Any) -> int | None:
+        """The stage whose votes, not an adjudicator, came to this very answer."""
+        voted = self.voted
+        if voted is None or voted.status == Resolution.Status.ADJUDICATED or voted.answer != value:
+            return None
+        return voted.stage_item.stage_id
+
 
 @transaction.atomic
 def review(
@@ -125,7 +132,7 @@ def proposals_for(place: StageItem, *, without: Person | None = None) -> list[Pr
     voted = {}
     if place.source_id is not None:
         decided = Resolution.objects.filter(stage_item=place.source_id).exclude(status__in=UNDECIDED)
-        voted = {resolution.field: resolution for resolution in decided}
+        voted = {resolution.field: resolution for resolution in decided.select_related("stage_item")}
     return [Proposal(name, golds.get(name), voted.get(name)) for name in sorted({*golds, *voted})]
 
 
@@ -173,8 +180,11 @@ def _follow(
         fields = Gold.objects.filter(item=item, made_by=person).order_by("field").values_list("field", flat=True)
         others = [name for name in dict.fromkeys(fields) if name not in labels]
         take_back(item=item, fields=others, origin=Gold.Origin.EXPERT, made_by=person)
+    voted = {proposal.field: proposal.votes_for(labels.get(proposal.field)) for proposal in proposals}
     for name, value in labels.items():
-        write_gold(item=item, field=name, answers=[value], origin=Gold.Origin.EXPERT, made_by=person)
+        write_gold(
+            item=item, field=name, answers=[value], origin=Gold.Origin.EXPERT, made_by=person, votes_of=voted.get(name)
+        )
     _leave_out(item, place, person, decision, code, annotation.answer.get(NOTE, ""))
     events.record(
         actor=person,

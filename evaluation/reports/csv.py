@@ -19,6 +19,7 @@ ANSWER_COLUMNS = (
     "root",
     "gold",
     "gold_version",
+    "gold_of_these_votes",
     "strata",
     "who",
     "source",
@@ -47,7 +48,8 @@ def answer_rows(
     """A head row, then every outcome, of people and models alike, in the order of the items.
 
     gold, strata and other_fields are JSON. standing is `counted`, or why the outcome is in no figure. Scores stand in
-    columns score.<scorer>, empty where there is none. source is a pseudonym, or a run's name.
+    columns score.<scorer>, empty where there is none. An answer is not held against a gold label that its own stage's
+    votes came to: gold_of_these_votes says so, and gold is empty. source is a pseudonym, or a run's name.
     """
     scorers = list(scores.annotations)
     yield [*ANSWER_COLUMNS, *(f"score.{scorer}" for scorer in scorers)]
@@ -102,15 +104,12 @@ def answer_rows(
                 ]
             )
     for unit, rows in enumerate(by_unit):
-        item = [
-            units.external_ids[unit],
-            units.content_hashes[unit],
-            units.root_names[unit],
-            _json(list(units.golds[unit])) if units.golds[unit] else None,
-            units.gold_versions[unit],
-            _json(units.strata[unit]),
-        ]
-        yield from ([*item, *row] for row in rows)
+        item = [units.external_ids[unit], units.content_hashes[unit], units.root_names[unit]]
+        gold = [_json(list(units.golds[unit])) if units.golds[unit] else None, units.gold_versions[unit]]
+        for told in rows:
+            is_their_own = told[0] == "person" and unit in people.decided_gold
+            known = [None, None] if is_their_own else gold
+            yield [*item, *known, yes_no(is_their_own), _json(units.strata[unit]), *told]
 
 
 def figure_rows(figures: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> Iterator[list[object]]:
@@ -175,7 +174,9 @@ def score_matrix_rows(matrices: Mapping[str, Any], scorer: str) -> Iterator[list
         columns += [f"{run['name']} [{repeat + 1}]" for repeat in range(run["repeats"])]
     items = matrices["items"]
     cells: list[list[object]] = [[None] * len(columns) for _ in items["external_ids"]]
-    _fill(cells, people["answers"], people["answers"]["person"], scorer, items["golds"])
+    decided = set(items.get("decided_gold", ()))
+    compared = [[] if unit in decided else gold for unit, gold in enumerate(items["golds"])]
+    _fill(cells, people["answers"], people["answers"]["person"], scorer, compared)
     for run in runs:
         answers = run["answers"]
         _fill(cells, answers, [first_column[run["run"]] + r for r in answers["repeat"]], scorer, items["golds"])

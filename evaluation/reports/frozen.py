@@ -36,6 +36,7 @@ def freeze(
             "roots": units.root_names,
             "golds": [list(gold) for gold in units.golds],
             "gold_versions": units.gold_versions,
+            "decided_gold": sorted(people.decided_gold),
             "strata": units.strata,
         },
         "keys": list(keys),

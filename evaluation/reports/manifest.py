@@ -71,6 +71,7 @@ def build_manifest(
         },
         "gold": {
             "n_items": int(units.has_gold.sum()),
+            "n_of_these_votes": len(people.decided_gold),
             "versions": _counts(number for number in units.gold_versions if number is not None),
             "sha256": _digest(json.dumps(gold, ensure_ascii=False) for gold in units.golds),
         },

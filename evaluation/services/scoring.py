@@ -59,7 +59,11 @@ def score_answers(
         *_scorable(
             "annotation_id",
             units,
-            ((row.annotation, row.unit, row.value) for row in chain(people.asked(), people.later())),
+            (
+                (row.annotation, row.unit, row.value)
+                for row in chain(people.asked(), people.later())
+                if row.unit not in people.decided_gold
+            ),
         ),
         *_scorable(
             "prediction_id",

@@ -7,18 +7,20 @@ from collections import Counter
 
 import pytest
 from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from hypothesis import given
 from hypothesis import strategies as st
 
 from annotate.answers import AnswerInvalid, fields_from_json
 from annotate.exceptions import FeedNotPossible, StageNotReady, WorkNotPossible
-from annotate.models import Annotation, Assignment, Audit, Event, Gold, ItemSet, StageItem
+from annotate.models import Annotation, Assignment, Audit, Event, Gold, Item, ItemSet, Resolution, StageItem
 from annotate.sampling import draw_simple, draw_stratified, shuffled
 from annotate.services import assigning, auditing, feeds, projects, resolving
 from annotate.services.assigning import Left
 from annotate.services.auditing import Labels
 from annotate.services.excluding import exclude_item
 from annotate.services.gold_labels import write_gold
+from annotate.services.gold_proposals import accept_proposal, answer_hash, refuse_proposal
 from annotate.stage_forms import FeedForm
 from tests.annotate.audits import AuditStudy
 from tests.factories import make_annotation, make_item_set, make_member, make_stage, make_stage_item
@@ -251,6 +253,74 @@ def test_nobody_audits_what_they_wrote_labelled_or_made_gold_for(study):
     assert mine <= everything
     assert audited_by(study, me) == everything - mine
     assert audited_by(study, study.reviewers[1]) == everything
+
+
+def proposed(study, name: str) -> Resolution:
+    """What somebody else voted for the item, against its gold label."""
+    item = study.add("science", "no", name)
+    make_annotation(make_stage_item(study.labels, item, wanted=1), make_member(study.project), {"label": "yes"})
+    resolving.resolve_due()
+    return Resolution.objects.get(stage_item__revision__item=item)
+
+
+@pytest.mark.parametrize("step", [accept_proposal, refuse_proposal])
+@pytest.mark.parametrize("later", [None, "by another"])
+def test_nobody_audits_answers_or_labels_what_they_decided_outside_a_stage(study, step, later):
+    me, other = study.reviewers
+    writer = make_member(study.project)
+    row = proposed(study, "decided")
+    item = row.stage_item.revision.item
+    # The author of an item is another than who decided its label, and a later label is somebody else's word.
+    Item.objects.filter(pk=item.pk).update(author=writer)
+    step(resolution=row, seen=answer_hash(row), by=me)
+    if later:
+        write_gold(item=item, field="label", answers=["not_sure"], origin="expert", made_by=study.admin)
+    study.draw(k=100)
+    assert "decided" not in audited_by(study, me)
+    assert "decided" in audited_by(study, other)
+    for kind in ("label", "answer", "rewrite"):
+        stage = make_stage(study.project, kind=kind, roles=["meta_reviewer"])
+        make_stage_item(stage, item)
+        assert assigning.claim_next(stage=stage, person=me).kind == Left.NOBODY_ELIGIBLE
+    # Judging what the votes say is another work: adjudicators who make labels go on with it.
+    deciding = make_stage(study.project, kind="adjudicate", roles=["meta_reviewer"])
+    make_stage_item(deciding, item)
+    assert isinstance(assigning.claim_next(stage=deciding, person=me), Assignment)
+
+
+def test_an_adjudicators_label_that_was_accepted_is_kept_from_both(study):
+    me, other = study.reviewers
+    row = proposed(study, "decided")
+    place = make_stage_item(make_stage(study.project, kind="adjudicate"), row.stage_item.revision.item)
+    word = make_annotation(place, make_member(study.project), {"label": "yes"})
+    Resolution.objects.filter(pk=row.pk).update(status="adjudicated", adjudication=word)
+    row.refresh_from_db()
+    accept_proposal(resolution=row, seen=answer_hash(row), by=me)
+    study.draw(k=100)
+    assert "decided" not in audited_by(study, me)
+    assert "decided" in audited_by(study, other)
+
+
+def test_nobody_decides_about_an_error_in_a_label_that_they_decided(study):
+    _me, other = study.reviewers
+    row = proposed(study, "decided")
+    accept_proposal(resolution=row, seen=answer_hash(row), by=study.admin)
+    study.draw(k=100)
+    audited = study.stage.stage_items.get(revision__item__external_id="decided")
+    deciding = make_stage(study.project, kind="adjudicate", roles=["admin", "meta_reviewer"])
+    make_stage_item(deciding, audited.revision.item, source=audited)
+    assert assigning.claim_next(stage=deciding, person=study.admin).kind == Left.NOBODY_ELIGIBLE
+    assert isinstance(assigning.claim_next(stage=deciding, person=other), Assignment)
+
+
+def test_who_has_a_hand_in_gold_is_known_without_reading_it(study):
+    row = proposed(study, "decided")
+    accept_proposal(resolution=row, seen=answer_hash(row), by=study.reviewers[0])
+    study.draw(k=2)
+    with CaptureQueriesContext(connection) as queries:
+        study.next_for(study.reviewers[0])
+    assert not [one["sql"] for one in queries if "annotate_gold" in one["sql"]]
+    assert any("annotate_itemhand" in one["sql"] for one in queries)
 
 
 def test_who_has_audited_a_label_answers_the_item_no_more_and_may_audit_it_again(study):

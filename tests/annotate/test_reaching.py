@@ -24,6 +24,7 @@ from annotate.models import (
     StageItem,
 )
 from annotate.reaching import OutOfReach, Place, Reader, Why, out_of_reach, reads
+from annotate.services.gold_labels import note_hands
 from annotate.services.reaching import Shortage, reach
 from annotate.services.submitting import skip_assignment
 from tests.factories import (
@@ -158,6 +159,11 @@ def test_everybody_at_once_is_counted_as_the_claim_counts_each(seed: int):
         place = make_stage_item(auditing, audited.revision.item, candidate=candidate)
         if draw.random() < 0.5:
             make_assignment(place, draw.choice(people))
+    audits = list(StageItem.objects.filter(stage=auditing))
+    for audited in audits[:2]:
+        make_stage_item(judging, audited.revision.item, source=audited)
+    for place in draw.sample([*StageItem.objects.filter(stage=label), *audits], 5):
+        note_hands(place.revision.item, draw.choice(people), draw.choice([None, outsider, *people]))
     found = reach([label, written, judging, auditing])
     for stage in (label, written, judging, auditing):
         free = {row.pk: row.wanted - row.done - row.active for row in StageItem.objects.filter(stage=stage)}

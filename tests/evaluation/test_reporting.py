@@ -10,8 +10,10 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from annotate.models import Annotation, Exclusion, Gold, StageVersion, StoredFile
+from annotate.models import Annotation, Exclusion, Gold, Resolution, StageVersion, StoredFile
+from annotate.services import resolving
 from annotate.services.background import claim_work
+from annotate.services.gold_proposals import accept_proposal, answer_hash
 from evaluation.models import Prediction, Report, Run, Score
 from evaluation.reports.figures import FIGURE_COLUMNS
 from evaluation.services import reporting
@@ -392,6 +394,41 @@ def test_whoever_made_the_gold_label_of_an_item_is_not_scored_on_it():
     )
     assert (row["standing"], row["score.label_accuracy"]) == ("made_gold", "")
     assert report.manifest["people"]["outcomes"]["made_gold"] == 1
+
+
+def test_people_are_not_compared_with_gold_that_their_own_votes_became():
+    study = make_study()
+    resolving.resolve_due(limit=100)
+    before = study.made_report()
+    place = study.stage.stage_items.get(revision__item=study.items[0])
+    Gold.objects.filter(item=study.items[0]).update(answers=["another"])
+    row = Resolution.objects.filter(stage_item=place, status__in=["unanimous", "majority"]).get()
+    accept_proposal(resolution=row, seen=answer_hash(row), by=study.admin)
+    report = study.made_report()
+    assert report.manifest["gold"]["n_of_these_votes"] == 1
+    assert (report.manifest["gold"]["n_items"], before.manifest["gold"]["n_of_these_votes"]) == (24, 0)
+    # Neither a person, nor their vote, is held against it; models are, and people still agree or not.
+    asked = {"section": "accuracy", "measure": "label_accuracy", "denominator": "all"}
+    for who in ("people_mean", "people_vote"):
+        assert figure_of(report, row=who, **asked)["n_items"] == figure_of(before, row=who, **asked)["n_items"] - 1
+    assert figure_of(report, run=study.runs[0].pk, **asked)["n_items"] == 24
+    agreed = {"section": "agreement", "measure": "percent_agreement"}
+    assert figure_of(report, **agreed)["value"] == figure_of(before, **agreed)["value"]
+    told = [one for one in rows_of(report, "answers.csv") if one["item"] == study.items[0].external_id]
+    people, models = ([one for one in told if one["who"] == who] for who in ("person", "model"))
+    assert {(one["gold"], one["score.label_accuracy"], one["gold_of_these_votes"]) for one in people} == {
+        ("", "", "yes")
+    }
+    assert {one["gold_of_these_votes"] for one in models} == {"no"}
+    assert all(one["gold"] for one in models)
+    assert "1 item whose gold came from these votes" in content(report, "report.md").decode()
+
+
+def test_gold_that_the_votes_of_another_stage_became_counts():
+    study = make_study()
+    other = make_stage(study.project, title="Elsewhere")
+    Gold.objects.filter(item=study.items[0]).update(votes_of=other)
+    assert study.made_report().manifest["gold"]["n_of_these_votes"] == 0
 
 
 def test_items_without_gold_count_for_agreement_and_not_for_accuracy():

@@ -21,6 +21,7 @@ from annotate.models import (
 from annotate.services import auditing, checks, qualifying, repairing, resolving, sampling
 from annotate.services.auditing import Labels
 from annotate.services.excluding import exclude_annotation, exclude_person, lift_exclusion
+from annotate.services.gold_labels import note_hands
 from annotate.services.questions import answer_question, ask_question
 from annotate.stage_kinds import KINDS, first_fields
 from evaluation.services import judging
@@ -128,8 +129,9 @@ def _decided(project: Project, study: Study) -> None:
     )
     Gold.objects.create(
         item=study.items[3], field="label", version=2, answers=["no"], origin="adjudicator", is_current=False,
-        made_by=study.people[2], accepted_by=study.admin,
+        made_by=study.people[2], accepted_by=study.admin, votes_of=stage,
     )  # fmt: skip
+    note_hands(study.items[3], study.people[2], study.admin)
     GoldRefusal.objects.create(
         item=study.items[3], field="label", answer="no", answer_hash="0" * 64, reason=ODD, refused_by=study.admin
     )

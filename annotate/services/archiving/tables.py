@@ -184,6 +184,7 @@ TABLES: list[Table] = [
     Table("annotate.ItemKey", paths=("item__project",), check=_check_pairs("strata", "extra")),
     Table("annotate.Gold", paths=("item__project",), check=_check_gold),
     Table("annotate.GoldRefusal", paths=("item__project",)),
+    Table("annotate.ItemHand", paths=("item__project",)),
     Table("annotate.ItemSet"),
     Table("annotate.ItemSetEntry", paths=("item_set__project",)),
     Table("annotate.Candidate", check=_check_pairs("content")),
