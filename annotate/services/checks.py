@@ -30,6 +30,7 @@ from annotate.models import (
     StageItem,
     StageVersion,
 )
+from annotate.services.excluding import keep_out
 from annotate.wording import _
 
 # Kinds of stages in which an answer is compared with a gold label. What is judged is no item's gold label, and comes
@@ -108,6 +109,7 @@ def set_apart(*, stage: Stage, item_set: ItemSet, purpose: str, by: Person | Non
         else:
             moved.append(place.pk)
     StageItem.objects.bulk_create(new, batch_size=500)
+    keep_out(stage)
     StageItem.objects.filter(pk__in=moved).update(purpose=purpose, wanted=StageItem.EVERYBODY)
     # Offers that ran out are offers of what the place is now.
     Assignment.objects.filter(stage_item__in=moved).update(purpose=purpose)

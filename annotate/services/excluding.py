@@ -14,7 +14,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from annotate import events
-from annotate.models import Annotation, Assignment, Exclusion, FreedPlace, Item, Person, Project, StageItem
+from annotate.models import Annotation, Assignment, Exclusion, FreedPlace, Item, Person, Project, Stage, StageItem
 from annotate.querysets import COUNTED_PURPOSES
 from annotate.services import assigning
 
@@ -107,6 +107,21 @@ def exclude_item(*, item: Item, by: Person, reason: str, rule: str, decided_in: 
     places = StageItem.objects.filter(revision__item=item, state=StageItem.State.OPEN)
     _set_state(places.exclude(pk=decided_in.pk) if decided_in else places, StageItem.State.LEFT_OUT)
     return exclusion
+
+
+def is_left_out(item: int) -> bool:
+    """Whether a standing decision leaves out the item with this primary key."""
+    return bool(Exclusion.objects.standing().filter(item=item).exists())
+
+
+def keep_out(stage: Stage) -> None:
+    """Hand out none of the stage's new places whose item is left out; they come back when it does.
+
+    A step of the transaction that made them. A place that somebody has met stays: there it may have been decided.
+    """
+    left_out = Exclusion.objects.standing().filter(project=stage.project_id, item__isnull=False)
+    new = stage.stage_items.filter(state=StageItem.State.OPEN, active=0, done=0)
+    new.filter(revision__item__in=left_out.values("item")).update(state=StageItem.State.LEFT_OUT)
 
 
 @transaction.atomic
@@ -225,7 +240,7 @@ def _count_again(exclusion: Exclusion) -> None:
     """Mark the items whose votes have changed, locked by the caller: what they came to is stale from now on."""
     if exclusion.item_id:
         # Only an item that nobody leaves out any more is handed out again.
-        if not Exclusion.objects.standing().filter(item=exclusion.item_id).exists():
+        if not is_left_out(exclusion.item_id):
             places = StageItem.objects.filter(revision__item=exclusion.item_id, state=StageItem.State.LEFT_OUT)
             _set_state(places, StageItem.State.OPEN)
         return

@@ -12,12 +12,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.db.models import F, Max
+from django.db.models import Exists, F, Max, OuterRef
 
 from annotate import events
 from annotate.feeding import NewItem, Recipe
 from annotate.models import (
     Annotation,
+    Assignment,
     Feed,
     Gold,
     Item,
@@ -28,6 +29,7 @@ from annotate.models import (
     Stage,
     StageItem,
 )
+from annotate.services.excluding import is_left_out
 from annotate.sources.mapping import hash_content
 
 # Ranks that one root has for itself in a stage: questions about one table stand together however late they come.
@@ -207,6 +209,7 @@ class _Queue:
                 self._place(revision, author_id=assignment.person_id, source=None)
             else:
                 self._revise(child, annotation, one)
+                self._offer_again(child)
         untouched = StageItem.objects.filter(
             stage=self.stage, revision__item__in=known.values(), done=0, active=0, state=StageItem.State.OPEN
         )
@@ -240,9 +243,18 @@ class _Queue:
         self.n_items += 1
         return revision
 
+    def _offer_again(self, child: Item) -> None:
+        """What its author had taken back. Admins withdraw what people have skipped, and that stays withdrawn."""
+        met = Assignment.objects.filter(stage_item=OuterRef("pk")).exclude(state__in=["expired", "withdrawn"])
+        places = StageItem.objects.filter(stage=self.stage, revision__item=child, state=StageItem.State.WITHDRAWN)
+        state = StageItem.State.LEFT_OUT if is_left_out(child.pk) else StageItem.State.OPEN
+        places.filter(~Exists(met)).update(state=state)
+
     def _revise(self, child: Item, annotation: Annotation, new: NewItem) -> None:
-        current = child.revisions.get(is_current=True)
-        if current.content_hash != hash_content(new.content):
+        current = child.revisions.select_related("annotation").get(is_current=True)
+        # As with gold labels: what others have worded since stays, however often the author's answer is counted.
+        is_authors = current.annotation is not None and current.annotation.assignment_id == child.source_id
+        if is_authors and current.content_hash != hash_content(new.content):
             child.revisions.filter(pk=current.pk).update(is_current=False)
             revision = _revision(child, new, current.language, annotation, number=current.number + 1)
             # What nobody holds or answered moves on; the others stay with what their people saw.
@@ -262,6 +274,8 @@ class _Queue:
             author_group=self._group_of(author_id),
             source=source,
             wanted=self.stage.overlap,
+            # Whoever left it out may have done so in the place that it comes from.
+            state=StageItem.State.LEFT_OUT if is_left_out(revision.item_id) else StageItem.State.OPEN,
         )
         self.n_places += 1
 

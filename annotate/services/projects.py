@@ -32,6 +32,7 @@ from annotate.models import (
 )
 from annotate.services import checks
 from annotate.services.batching import add_in_batches, mixes_domains
+from annotate.services.excluding import keep_out
 from annotate.services.names import naming
 from annotate.stage_kinds import KINDS
 from annotate.stage_options import options_to_json, read_options
@@ -423,6 +424,7 @@ def add_items_to_stage(*, stage: Stage, item_set: ItemSet, by: Person | None = N
             # One statement inside the database: 20,000 rows through Python would cost most of an import's time.
             cursor.execute(_ADD_ITEMS, [last, stage.overlap, item_set.pk, stage.pk, stage.pk])
             added = cursor.rowcount
+    keep_out(stage)
     events.record(
         actor=by,
         verb="stage.items_added",

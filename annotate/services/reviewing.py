@@ -7,12 +7,14 @@ from django.db import transaction
 from annotate import events
 from annotate.exceptions import ItemNotInReview
 from annotate.models import Person, StageItem
+from annotate.services.excluding import is_left_out
 
 
 @transaction.atomic
 def return_to_queue(*, stage_item: StageItem, by: Person) -> StageItem:
-    """Hand the item out again; the next skip for the same reason brings it back to review."""
-    return _decide(stage_item, StageItem.State.OPEN, by)
+    """Hand the item out again, as soon as nobody leaves it out; the next skip for the same reason brings it back."""
+    is_out = is_left_out(stage_item.revision.item_id)
+    return _decide(stage_item, StageItem.State.LEFT_OUT if is_out else StageItem.State.OPEN, by)
 
 
 @transaction.atomic

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from annotate.models import Event, Exclusion, StageItem
-from annotate.services import assigning, resolving
+from annotate.services import assigning, checks, feeds, projects, resolving, reviewing
 from annotate.services.assigning import Left
 from annotate.services.counting import stage_counts
 from annotate.services.excluding import exclude_item, lift_exclusion
@@ -101,3 +101,48 @@ def test_when_everything_is_left_out_the_stage_is_done(study):
     for item in study.items:
         exclude_item(item=item, by=study.expert, reason="No answer can be right.", rule="bad item")
     assert assigning.claim_next(stage=study.stage, person=make_member(study.project)).kind == Left.DONE
+
+
+def in_a_set(study) -> StageItem:
+    stage = make_stage(study.project)
+    projects.add_items_to_stage(stage=stage, item_set=study.item_set)
+    return stage.stage_items.get(revision__item=study.items[0])
+
+
+def in_batches(study) -> StageItem:
+    stage = make_stage(study.project, kind="author", options={"domain": "topic", "n_domains": 1, "per_domain": 2})
+    projects.add_items_to_stage(stage=stage, item_set=study.item_set)
+    return stage.stage_items.get(revision__item=study.items[0])
+
+
+def as_a_check(study) -> StageItem:
+    stage = make_stage(study.project, check_every=2)
+    checks.set_apart(stage=stage, item_set=study.item_set, purpose="check", by=study.expert)
+    return stage.stage_items.get(revision__item=study.items[0])
+
+
+def by_a_feed(study) -> StageItem:
+    # The place in which it was dropped stays what it is, and its stage leads on.
+    reviewing, last = make_stage(study.project), make_stage(study.project)
+    feeds.set_feed(source=reviewing, target=last, rule="every", recipe={}, by=study.expert)
+    make_annotation(make_stage_item(reviewing, study.items[0]), make_member(study.project), {"label": "yes"})
+    resolving.resolve_due()
+    return last.stage_items.get(revision__item=study.items[0])
+
+
+def after_a_review(study) -> StageItem:
+    skipped = study.places[0]
+    StageItem.objects.filter(pk=skipped.pk).update(state="review")
+    exclude_item(item=study.items[0], by=study.expert, reason="Again.", rule="bad item")
+    return reviewing.return_to_queue(stage_item=skipped, by=study.expert)
+
+
+@pytest.mark.parametrize("comes", [in_a_set, in_batches, as_a_check, by_a_feed, after_a_review])
+def test_whatever_way_it_comes_into_a_queue_it_is_not_handed_out_while_it_is_left_out(study, comes):
+    if comes is not after_a_review:
+        leave_out(study)
+    place = comes(study)
+    assert place.state == "left_out"
+    for exclusion in Exclusion.objects.standing():
+        lift_exclusion(exclusion=exclusion, by=study.expert)
+    assert StageItem.objects.get(pk=place.pk).state == "open"

@@ -10,10 +10,12 @@ from annotate.services import assigning, projects, resolving
 from annotate.services.assigning import Left
 from annotate.services.excluding import exclude_person
 from annotate.services.submitting import revise_annotation
+from annotate.sources.mapping import hash_content
 from tests.factories import (
     SHORT_ANSWER,
     YES_NO,
     make_annotation,
+    make_assignment,
     make_item,
     make_item_set,
     make_member,
@@ -118,6 +120,52 @@ def test_a_changed_answer_leaves_what_people_have_answered(study):
     revise(study, annotation, question="Is all water wet?")
     place.refresh_from_db()
     assert place.revision == seen
+
+
+def test_words_that_others_have_put_right_stay(study):
+    # A reviewer has reworded the item; counting its author's answer again put the first words back.
+    annotation = write(study)
+    child = Item.objects.get(parent=study.claim)
+    child.revisions.update(is_current=False)
+    content = [["question", "Is water ever dry?"], ["claim", "Water is wet."]]
+    better = child.revisions.create(number=2, content=content, content_hash=hash_content(content), language="en")
+    StageItem.objects.update(due_at=timezone.now())
+    resolving.resolve_due()
+    assert child.revisions.get(is_current=True) == better
+    revise(study, annotation, question="Is all water wet?")
+    assert child.revisions.get(is_current=True) == better
+
+
+def test_what_its_author_takes_back_and_gives_again_is_offered_again():
+    project = make_project()
+    form = [{"name": "pairs", "type": "qa_pairs", "caption": "Pairs"}]
+    author = make_stage(project, form=form, kind="author", shown_keys=["table"])
+    last = make_stage(project, form=SHORT_ANSWER, kind="answer")
+    recipe = {"each": "pairs", "content": [["question", "each.question"]], "gold": [["answer", "each.answer"]]}
+    Feed.objects.create(source=author, target=last, recipe=recipe)
+    pairs = [{"question": f"Which is number {n}?", "answer": str(n)} for n in range(3)]
+    place = make_stage_item(author, make_item(project, [["table", "1, 2, 3"]]))
+    annotation = make_annotation(place, make_member(project), {"pairs": pairs})
+    resolving.resolve_due()
+    first, second, third = last.stage_items.order_by("rank")
+    # An admin has withdrawn what three people had skipped.
+    for _ in range(3):
+        make_assignment(second, make_member(project), state="skipped", skip_reason="broken", slot=None)
+        second.active = 0
+    StageItem.objects.filter(pk=second.pk).update(state="withdrawn", active=0)
+
+    def give(n: int, key: str) -> list[str]:
+        revise_annotation(
+            assignment=annotation.assignment,
+            answer={"pairs": pairs[:n]},
+            client_key=key,
+            stage_version=annotation.stage_version,
+        )
+        resolving.resolve_due()
+        return [StageItem.objects.get(pk=one.pk).state for one in (first, second, third)]
+
+    assert give(1, "fewer") == ["open", "withdrawn", "withdrawn"]
+    assert give(3, "all") == ["open", "withdrawn", "open"]
 
 
 def test_gold_that_others_repaired_outranks_the_author(study):
