@@ -45,8 +45,10 @@ class AnswerForm(forms.Form):
         self.typed: dict[str, JsonValue] = {}
         self.is_look = "look.over" in data or any(f"{spec.name}.step" in data for spec in fields)
 
-    def clean_active_seconds(self) -> int:
-        return max(0, min(self.cleaned_data["active_seconds"] or 0, MAX_ACTIVE_SECONDS))
+    def clean_active_seconds(self) -> int | None:
+        """None where no script of the page measured anything."""
+        seconds: int | None = self.cleaned_data["active_seconds"]
+        return None if seconds is None else max(0, min(seconds, MAX_ACTIVE_SECONDS))
 
     def clean_attention(self) -> Attention | None:
         """What the page's script counted; None where none ran, or what came is none of its making."""

@@ -149,6 +149,14 @@ class AnnotationQuerySet(ProjectRowQuerySet):
         """The newest revision of each answer: the one that counts."""
         return self.filter(is_current=True)
 
+    def given(self) -> Self:
+        """Every revision of what people answered as work of a stage; attempts to qualify are none."""
+        return self.filter(assignment__state="submitted").exclude(assignment__purpose="qualification")
+
+    def given_here(self) -> Self:
+        """What was answered in this installation: what was imported has no day here."""
+        return self.given().filter(assignment__is_imported=False)
+
     def counted(self) -> Self:
         """Current answers that hold a slot and are not excluded: what every figure is made of.
 

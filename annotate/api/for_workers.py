@@ -35,7 +35,11 @@ class AnswerInput(Input):
     form_version = row_id(help_text="`form.version` of the item, as it was handed out.")
     guideline_version = row_id(required=False, allow_null=True, help_text="As it was handed out; left out: the newest.")
     active_seconds = serializers.IntegerField(
-        default=0, min_value=0, max_value=MAX_ACTIVE_SECONDS, help_text="At work; never more than it was held."
+        default=None,
+        allow_null=True,
+        min_value=0,
+        max_value=MAX_ACTIVE_SECONDS,
+        help_text="At work; never more than it was held. Left out: not known.",
     )
     is_flagged = serializers.BooleanField(default=False, help_text="Whether the admins should look at the item.")
     flag_note = serializers.CharField(default="", allow_blank=True, max_length=500)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import date, timedelta
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from django.db.models import (
     Case,
@@ -26,13 +23,12 @@ from django.db.models import (
     Value,
     When,
 )
-from django.db.models.functions import Coalesce, TruncDate
-from django.utils import timezone
+from django.db.models.functions import Coalesce
 
 from annotate.models import Annotation, CheckResult, Event, Exclusion, Membership, Participation, Person, Project
+from annotate.time_spent import TimeSpent
 
 PAGE = 100
-N_DAYS = 14
 N_EVENTS = 30
 # What people's own work writes with each item: their history is what was decided about them.
 OF_EACH_ITEM = ("annotation.", "assignment.")
@@ -73,14 +69,18 @@ class Page:
 def members(project: Project) -> QuerySet[Membership]:
     """Memberships, oldest first, with what each did here and how each stands.
 
-    n_answered, n_skipped, active_seconds, last_seen_at: of all stages. n_flagged: current answers that the person
-    flagged. n_checks, n_right: checks with a gold label that they answered, and of those the right ones. is_excluded:
-    a standing exclusion of the person. standing: one of STANDINGS; "invited" is an annotator who has not begun.
+    n_answered, n_skipped, active_seconds, last_seen_at: of all stages. n_not_timed: answers whose active time is not
+    known, n_not_timed_imported: those of them that were imported. n_flagged: current answers that the person flagged.
+    n_checks, n_right: checks with a gold label that they answered, and of those the right ones. is_excluded: a standing
+    exclusion of the person. standing: one of STANDINGS; "invited" is an annotator who has not begun.
     """
     mine = Participation.objects.filter(stage__project=project, person=OuterRef("person")).order_by()
     excluded = Exclusion.objects.standing().filter(project=project, person=OuterRef("person"))
     flagged = Annotation.objects.current().filter(
         is_flagged=True, assignment__person=OuterRef("person"), assignment__stage__project=project
+    )
+    not_timed = Annotation.objects.given().filter(
+        active_seconds=None, assignment__person=OuterRef("person"), assignment__stage__project=project
     )
     checks = _checks(project).filter(assignment__person=OuterRef("person"))
     rows: QuerySet[Membership] = (
@@ -89,6 +89,10 @@ def members(project: Project) -> QuerySet[Membership]:
         .annotate(
             **{name: _total(mine, name) for name in ("n_answered", "n_skipped", "active_seconds")},
             last_seen_at=Subquery(mine.values("person").annotate(last=Max("last_seen_at")).values("last")),
+            n_not_timed=_number(not_timed, "assignment__person", "assignment"),
+            n_not_timed_imported=_number(
+                not_timed.filter(assignment__is_imported=True), "assignment__person", "assignment"
+            ),
             n_flagged=_number(flagged, "assignment__person"),
             n_checks=_number(checks, "assignment__person"),
             n_right=_number(checks.filter(is_right=True), "assignment__person"),
@@ -108,10 +112,17 @@ def members(project: Project) -> QuerySet[Membership]:
     return rows
 
 
+def active_of(member: Any) -> TimeSpent:
+    """The active time of a row of `members`, with what it leaves out."""
+    return TimeSpent.of(member.active_seconds, member.n_not_timed, member.n_not_timed_imported)
+
+
 def page_of_members(project: Project, asked: Asked) -> Page:
-    """The members that are asked for, in two queries."""
+    """The members that are asked for, in two queries; `active` of each is its TimeSpent."""
     begin = (asked.page - 1) * PAGE
-    rows = list(asked_for(project, asked)[begin : begin + PAGE + 1])
+    rows: list[Any] = list(asked_for(project, asked)[begin : begin + PAGE + 1])
+    for row in rows:
+        row.active = active_of(row)
     return Page(rows[:PAGE], len(rows) > PAGE, _checks(project).exists())
 
 
@@ -127,7 +138,7 @@ def asked_for(project: Project, asked: Asked) -> QuerySet[Membership]:
 
 HEAD = (
     *("person", "role", "state", "group", "languages", "answered", "skipped", "flagged", "checks", "checks_right"),
-    *("active_seconds", "last_seen_at", "excluded"),
+    *("active_seconds", "answers_not_timed", "of_them_imported", "last_seen_at", "excluded"),
 )
 
 
@@ -147,24 +158,12 @@ def member_rows(project: Project, asked: Asked) -> Iterator[tuple[Any, ...]]:
             told.n_flagged,
             told.n_checks,
             told.n_right,
-            told.active_seconds,
+            active_of(row).seconds,
+            told.n_not_timed,
+            told.n_not_timed_imported,
             told.last_seen_at.isoformat() if told.last_seen_at else "",
             "yes" if told.is_excluded else "",
         )
-
-
-def days_of(project: Project, person: Person) -> list[tuple[date, int]]:
-    """The last fourteen days by the project's clock, today first, with the answers first given on each."""
-    zone = ZoneInfo(project.time_zone)
-    today = timezone.now().astimezone(zone).date()
-    since = timezone.now() - timedelta(days=N_DAYS)
-    given = Annotation.objects.filter(
-        assignment__person=person, assignment__stage__project=project, number=1, created_at__gte=since
-    )
-    counted = Counter(
-        dict(given.annotate(day=TruncDate("created_at", tzinfo=zone)).values_list("day").annotate(n=Count("pk")))
-    )
-    return [(day, counted[day]) for day in (today - timedelta(days=n) for n in range(N_DAYS))]
 
 
 def history_of(project: Project, person: Person) -> list[Event]:
@@ -190,6 +189,6 @@ def _total(rows: QuerySet[Participation], name: str) -> Coalesce:
     return Coalesce(Subquery(total, output_field=IntegerField()), 0)
 
 
-def _number(rows: QuerySet[Any, Model], of: str) -> Coalesce:
-    counted = rows.order_by().values(of).annotate(n=Count("pk")).values("n")
+def _number(rows: QuerySet[Any, Model], of: str, what: str = "pk") -> Coalesce:
+    counted = rows.order_by().values(of).annotate(n=Count(what, distinct=what != "pk")).values("n")
     return Coalesce(Subquery(counted, output_field=IntegerField()), 0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import date, datetime, time, timedelta
+from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from django.db.models import Count
@@ -23,6 +23,7 @@ from annotate.models import (
     Stage,
 )
 from annotate.services.counting import StageCounts, stage_counts
+from annotate.services.days_of_work import beginning_of, today_in
 
 N_DAYS = 7
 
@@ -121,15 +122,14 @@ def facts(project: Project) -> Facts:
 
 
 def answers_per_day(project: Project, *, now: datetime | None = None) -> list[Day]:
-    """First revisions of answers on each of the last seven days, today last, as the project's clock has it."""
-    zone = ZoneInfo(project.time_zone)
-    today = (now or timezone.now()).astimezone(zone).date()
-    first = today - timedelta(days=N_DAYS - 1)
-    begin = datetime.combine(first, time.min, zone)
+    """Answers first given on each of the last seven days, today last; what a day is, days_of_work.py says."""
+    first = today_in(project, now=now) - timedelta(days=N_DAYS - 1)
+    begin = beginning_of(project, first)
+    given = Annotation.objects.given_here()
     counted = Counter(
         dict(
-            Annotation.objects.filter(assignment__stage__project=project, number=1, created_at__gte=begin)
-            .annotate(day=TruncDate("created_at", tzinfo=zone))
+            given.filter(assignment__stage__project=project, number=1, created_at__gte=begin)
+            .annotate(day=TruncDate("created_at", tzinfo=ZoneInfo(project.time_zone)))
             .values_list("day")
             .annotate(n=Count("pk"))
         )

@@ -1,36 +1,24 @@
-"""What somebody did in a project: their own answers, days and times, and nothing about anybody else.
+"""What somebody did in a project, stage by stage: their own answers and times, and nothing about anybody else.
 
-What was answered elsewhere and imported has no day here, and attempts to qualify are no work of a stage.
+Their days are in days_of_work.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import date
 from typing import Any, NamedTuple
-from zoneinfo import ZoneInfo
 
-from django.db.models import Count, Q, QuerySet, Sum
-from django.db.models.functions import TruncDate
-from django.utils import timezone
+from django.db.models import Count, Q, Sum
 
 from annotate.answers import fields_from_json, get_field_type
-from annotate.models import Annotation, Assignment, Participation, Person, Project, Stage, StageItem
+from annotate.models import Annotation, Participation, Person, Project, Stage
 from annotate.services.counting import Progress, person_counts, progress_of, stage_counts
 from annotate.shown import shown_item
+from annotate.time_spent import TimeSpent
 
 PAGE = 30
-DAYS = 31
-
-
-class Day(NamedTuple):
-    """n_answers: first answers; the seconds are those of changed answers too. wall: from the offer to the answer."""
-
-    day: date
-    n_answers: int
-    active_seconds: int
-    wall_seconds: int
 
 
 @dataclass(frozen=True)
@@ -42,8 +30,8 @@ class StageWork:
     n_skipped: int
     n_flagged: int
     n_left: int | None
-    active_seconds: int
-    wall_seconds: int
+    active: TimeSpent
+    wall: TimeSpent
 
 
 class OwnAnswer(NamedTuple):
@@ -59,29 +47,6 @@ class OwnAnswer(NamedTuple):
     token: str
 
 
-def days_of(project: Project, person: Person) -> list[Day]:
-    """The last days on which the person answered, today first, in the time zone of the project."""
-    rows = (
-        _given_by(person)
-        .filter(assignment__stage__project=project, assignment__is_imported=False)
-        .annotate(day=TruncDate("created_at", tzinfo=ZoneInfo(project.time_zone)))
-        .values("day")
-        .annotate(
-            n=Count("pk", filter=Q(number=1)),
-            active=Sum("active_seconds", default=0),
-            wall=Sum("wall_seconds", default=0),
-        )
-        .order_by("-day")[:DAYS]
-    )
-    return [Day(row["day"], row["n"], row["active"], row["wall"]) for row in rows]
-
-
-def today_of(project: Project, days: Sequence[Day]) -> Day:
-    """Today, with nothing done where it is not among the days."""
-    today = timezone.now().astimezone(ZoneInfo(project.time_zone)).date()
-    return next((day for day in days if day.day == today), Day(today, 0, 0, 0))
-
-
 def stages_of(project: Project, person: Person, role: str) -> list[StageWork]:
     """The stages in which the person did something, and those that their role takes."""
     mine = set(Participation.objects.filter(person=person, stage__project=project).values_list("stage", flat=True))
@@ -93,30 +58,54 @@ def stages_of(project: Project, person: Person, role: str) -> list[StageWork]:
     everyone, counts = stage_counts(stages), person_counts(person, stages)
     current: dict[int, Mapping[str, Any]] = {
         row["assignment__stage"]: row
-        for row in _given_by(person)
-        .filter(assignment__stage__in=stages)
+        for row in Annotation.objects.given()
+        .filter(assignment__person=person, assignment__stage__in=stages)
         .values("assignment__stage")
-        .annotate(flagged=Count("pk", filter=Q(is_current=True, is_flagged=True)), wall=Sum("wall_seconds", default=0))
-    }
-    return [
-        StageWork(
-            stage=stage,
-            n_answered=counts[stage.pk].answered,
-            n_skipped=counts[stage.pk].skipped,
-            n_flagged=current.get(stage.pk, {}).get("flagged", 0),
-            n_left=_left(progress_of(everyone[stage.pk], counts[stage.pk], check_every=stage.check_every), stage),
-            active_seconds=counts[stage.pk].active_seconds,
-            wall_seconds=current.get(stage.pk, {}).get("wall", 0),
+        .annotate(
+            flagged=Count("pk", filter=Q(is_current=True, is_flagged=True)),
+            wall=Sum("wall_seconds"),
+            **_not_known("active_seconds"),
+            **_not_known("wall_seconds"),
         )
-        for stage in stages
-    ]
+    }
+    nothing: Mapping[str, Any] = defaultdict(int)
+    found = []
+    for stage in stages:
+        row = current.get(stage.pk, nothing)
+        found.append(
+            StageWork(
+                stage=stage,
+                n_answered=counts[stage.pk].answered,
+                n_skipped=counts[stage.pk].skipped,
+                n_flagged=row["flagged"],
+                n_left=_left(progress_of(everyone[stage.pk], counts[stage.pk], check_every=stage.check_every), stage),
+                active=TimeSpent.of(
+                    counts[stage.pk].active_seconds, row["no_active_seconds"], row["no_active_seconds_imported"]
+                ),
+                wall=TimeSpent.of(row["wall"], row["no_wall_seconds"], row["no_wall_seconds_imported"]),
+            )
+        )
+    return found
+
+
+def active_in(person: Person, stages: Iterable[Stage]) -> dict[int, TimeSpent]:
+    """The person's active time in each stage by its id."""
+    counts = person_counts(person, stages)
+    rows = Annotation.objects.given().filter(assignment__person=person, assignment__stage__in=counts)
+    unknown = {
+        pk: (n, n_imported)
+        for pk, n, n_imported in rows.values("assignment__stage")
+        .annotate(**_not_known("active_seconds"))
+        .values_list("assignment__stage", "no_active_seconds", "no_active_seconds_imported")
+    }
+    return {pk: TimeSpent.of(mine.active_seconds, *unknown.get(pk, (0, 0))) for pk, mine in counts.items()}
 
 
 def page_of_answers(stage: Stage, person: Person, *, after: int = 0) -> tuple[list[OwnAnswer], bool]:
     """The person's answers in a stage, the newest first, from the one before `after` on; whether there are more."""
     rows = (
-        _given_by(person)
-        .filter(assignment__stage=stage, is_current=True)
+        Annotation.objects.given()
+        .filter(assignment__person=person, assignment__stage=stage, is_current=True)
         .select_related("assignment__stage_item__revision__item", "stage_version")
     )
     if after:
@@ -151,11 +140,13 @@ def own_answer(annotation: Annotation) -> OwnAnswer:
     )
 
 
-def _given_by(person: Person) -> QuerySet[Annotation]:
-    rows: QuerySet[Annotation] = Annotation.objects.filter(
-        assignment__person=person, assignment__state=Assignment.State.SUBMITTED
-    ).exclude(assignment__purpose=StageItem.Purpose.QUALIFICATION)
-    return rows
+def _not_known(seconds: str) -> dict[str, Count]:
+    """How many answers have no such time, and how many of them were imported."""
+    unknown = Q(**{seconds: None})
+    return {
+        f"no_{seconds}": Count("assignment", filter=unknown, distinct=True),
+        f"no_{seconds}_imported": Count("assignment", filter=unknown & Q(assignment__is_imported=True), distinct=True),
+    }
 
 
 def _left(progress: Progress, stage: Stage) -> int | None:

@@ -68,13 +68,14 @@ _ATTENTION = re.compile(r"[0-9]{1,7}(,[0-9]{1,7}){3}")
 class Circumstances:
     """What is stored beside an answer. attention: None where no page watched, as for a program.
 
-    active_seconds is what the browser measured (with focus and input); never more than the wall time is kept.
+    active_seconds is what the browser measured (with focus and input); never more than the wall time is kept. None:
+    nothing measured it, which is not the same as no time.
     held_seconds: how long the item has been held, by the database's clock, where the caller has read it already.
     """
 
     guideline_version_id: int | None = None
     held_seconds: float | None = None
-    active_seconds: int = 0
+    active_seconds: int | None = None
     is_flagged: bool = False
     flag_note: str = ""
     attention: Attention | None = None
@@ -108,9 +109,10 @@ def submit_annotation(
     Raises AnswerInvalid, AnswerBelongsElsewhere, or AssignmentNotOpen (skipped or withdrawn), writing nothing.
     """
     _refuse_bare_decision(assignment, is_decision)
-    annotation, active_seconds = _store(assignment, answer, client_key, stage_version, circumstances)
-    if active_seconds is not None and not _is_to_qualify(assignment):
-        assigning.move_on(stage=assignment.stage, person=assignment.person, answered=1, active_seconds=active_seconds)
+    annotation, is_new = _store(assignment, answer, client_key, stage_version, circumstances)
+    if is_new and not _is_to_qualify(assignment):
+        seconds = annotation.active_seconds or 0
+        assigning.move_on(stage=assignment.stage, person=assignment.person, answered=1, active_seconds=seconds)
     return annotation
 
 
@@ -134,9 +136,9 @@ def submit_and_claim_next(
     _refuse_bare_decision(assignment, is_decision=False)
     taken, mine = None, None
     with transaction.atomic():
-        annotation, active_seconds = _store(assignment, answer, client_key, stage_version, circumstances)
-        standing = _standing_after(before, assignment, has_ended=active_seconds is not None)
-        if active_seconds is not None:
+        annotation, is_new = _store(assignment, answer, client_key, stage_version, circumstances)
+        standing = _standing_after(before, assignment, has_ended=is_new)
+        if is_new:
             if stage.state == Stage.State.OPEN:
                 taken = assigning.take_place(
                     stage=stage,
@@ -147,7 +149,7 @@ def submit_and_claim_next(
                 )
             if not _is_to_qualify(assignment):
                 mine = assigning.move_on(
-                    stage=stage, person=person, taken=taken, answered=1, active_seconds=active_seconds
+                    stage=stage, person=person, taken=taken, answered=1, active_seconds=annotation.active_seconds or 0
                 )
     # Outside: looking further waits for rows of others, and must not make them wait for this answer's item.
     following = taken or assigning.claim_next(stage=stage, person=person, languages=languages, standing=standing)
@@ -203,7 +205,7 @@ def revise_annotation(
         StageItem.objects.filter(pk=assignment.stage_item_id).update(due_at=Now())
     _record("annotation.revised", assignment, annotation, number=annotation.number)
     if not _is_to_qualify(assignment):
-        assigning.move_on(stage=assignment.stage, person=assignment.person, active_seconds=active_seconds)
+        assigning.move_on(stage=assignment.stage, person=assignment.person, active_seconds=active_seconds or 0)
     return annotation
 
 
@@ -286,8 +288,8 @@ def _store(
     client_key: str,
     stage_version: StageVersion,
     circumstances: Circumstances | None,
-) -> tuple[Annotation, int | None]:
-    """The annotation, and the active seconds to count for its author: None if it was stored before."""
+) -> tuple[Annotation, bool]:
+    """The annotation, and whether it is new: an earlier one is returned if it was stored before."""
     form = circumstances or Circumstances()
     annotation = Annotation(
         assignment=assignment,
@@ -300,10 +302,9 @@ def _store(
         **(form.attention._asdict() if form.attention else {}),
     )
     if connection.vendor == "postgresql" and form.held_seconds is not None:
-        annotation.wall_seconds, active_seconds = _seconds(form.held_seconds, form)
-        annotation.active_seconds = active_seconds
+        annotation.wall_seconds, annotation.active_seconds = _seconds(form.held_seconds, form)
         if _store_at_once(annotation):
-            return annotation, active_seconds
+            return annotation, True
         # No lease any more: another click was faster, or the answer is late. The steps below tell them apart.
     rows = Assignment.objects.filter(pk=assignment.pk)
     # "A submit outranks any draft": a late autosave meets a newer version and a state that takes no drafts.
@@ -328,16 +329,15 @@ def _store(
         # Another tab of its author has opened the item anew between the two looks.
         place.update(active=F("active") - 1, done=F("done") + 1, due_at=Now())
     else:
-        return _earlier(assignment, client_key), None
+        return _earlier(assignment, client_key), False
     held = form.held_seconds
     if held is None:
         leased = rows.annotate(clock=Now()).values_list("leased_at", "clock").get()
         held = (leased[1] - leased[0]).total_seconds()
-    annotation.wall_seconds, active_seconds = _seconds(held, form)
-    annotation.active_seconds = active_seconds
+    annotation.wall_seconds, annotation.active_seconds = _seconds(held, form)
     annotation.save(force_insert=True)
     _record(SUBMITTED, assignment, annotation, **({"surplus": True} if is_surplus else {}))
-    return annotation, active_seconds
+    return annotation, True
 
 
 def _store_at_once(annotation: Annotation) -> bool:
@@ -469,10 +469,10 @@ def fields_asked(assignment: Assignment, stage_version: StageVersion) -> tuple[F
     return fields_for_item(fields, assignment.stage_item.revision.content)
 
 
-def _seconds(held: float, form: Circumstances) -> tuple[int, int]:
+def _seconds(held: float, form: Circumstances) -> tuple[int, int | None]:
     """Wall and active seconds; a browser cannot have been active for longer than the item was held."""
     wall = max(0, round(held))
-    return wall, max(0, min(form.active_seconds, wall))
+    return wall, None if form.active_seconds is None else max(0, min(form.active_seconds, wall))
 
 
 def _record(verb: str, assignment: Assignment, annotation: Annotation, **detail: Any) -> None:

@@ -13,10 +13,12 @@ from django.views.decorators.http import require_safe
 
 from annotate.exceptions import DecidedNotShown
 from annotate.models import Membership, Participation, Project, Stage
-from annotate.services import decided, own_work
+from annotate.services import days_of_work, decided, own_work
 from annotate.views.doors import PersonRequest, project_joined_by, signed_in
 from annotate.views.navigation import project_page
 from annotate.views.paging import row_before
+
+DAYS = 31
 
 
 @require_safe
@@ -24,10 +26,10 @@ from annotate.views.paging import row_before
 def my_work(request: PersonRequest, slug: str) -> HttpResponse:
     project = project_joined_by(request.user, slug)
     role = Membership.objects.active().filter(project=project, person=request.user).values_list("role", flat=True)[0]
-    days = own_work.days_of(project, request.user)
+    days = days_of_work.days_of(project, request.user, most=DAYS)
     stages = own_work.stages_of(project, request.user, role)
     context = project_page(project, request.user, "my-work") | {
-        "today": own_work.today_of(project, days),
+        "today": days_of_work.today_of(project, days),
         "days": days,
         "stages": [
             {"work": one, "why_not": _why_not_shown(one.stage), "may_take": role in one.stage.roles} for one in stages

@@ -23,7 +23,9 @@ from annotate.models import Exclusion, Invite, Membership, Participation, Projec
 from annotate.people_forms import BulkForm, EraseForm, MembersForm
 from annotate.project_forms import CodesForm, InviteForm
 from annotate.services import excluding, grouping, leaving, people, projects, quality_page
-from annotate.services.member_list import days_of, history_of, member_rows, members, page_of_members
+from annotate.services.days_of_work import days_of
+from annotate.services.member_list import history_of, member_rows, members, page_of_members
+from annotate.services.own_work import active_in
 from annotate.stage_forms import GroupsForm
 from annotate.views.doors import PersonRequest, project_run_by, signed_in
 from annotate.views.navigation import project_page
@@ -31,6 +33,8 @@ from annotate.views.paging import page_number, row_before
 from annotate.views.quality import words_of_exclusion, words_of_lifting
 from annotate.wording import _, listed, ngettext
 
+# Of the calendar, on the page of a person.
+DAYS = 14
 STATES = {"pause": projects.pause_member, "reactivate": projects.reactivate_member}
 
 
@@ -323,14 +327,18 @@ def _person_page(
     exclusions = Exclusion.objects.filter(project=project, person=membership.person).select_related(
         "decided_by", "lifted_by"
     )
+    participations = list(
+        Participation.objects.filter(stage__project=project, person=membership.person)
+        .select_related("stage")
+        .order_by("stage__position")
+    )
+    active = active_in(membership.person, [row.stage for row in participations])
     context = project_page(project, request.user, "people") | {
         "member": membership,
-        "participations": Participation.objects.filter(stage__project=project, person=membership.person)
-        .select_related("stage")
-        .order_by("stage__position"),
+        "participations": [{"row": row, "active": active[row.stage_id]} for row in participations],
         "exclusions": exclusions.order_by("-decided_at"),
         "exclude_form": DecideForm(),
-        "days": days_of(project, membership.person),
+        "days": days_of(project, membership.person, n_days=DAYS),
         "history": history_of(project, membership.person),
         "erase_form": EraseForm(person=membership.person),
         "why_not": leaving.why_not(person=membership.person, by=request.user),

@@ -332,15 +332,15 @@ def _form_context(
         # answer.
         client_key = form.cleaned_data.get("client_key") or client_key
         flags = {"is_flagged": "flag" in form.data, "note": form.data.get("flag_note", "")}
-        active_seconds = form.cleaned_data.get("active_seconds", 0)
+        active_seconds = form.cleaned_data.get("active_seconds")
     elif revising is not None:
         answer = revising.answer
         flags = {"is_flagged": revising.is_flagged, "note": revising.flag_note}
-        active_seconds = 0
+        active_seconds = None
     else:
         answer = draft.get("answer") or {}
         flags = {"is_flagged": draft.get("is_flagged", False), "note": draft.get("flag_note", "")}
-        active_seconds = draft.get("active_seconds", 0)
+        active_seconds = draft.get("active_seconds")
     shown = None
     if sheet := SHEETS.get(assignment.stage.kind):
         shown = sheet.show(assignment, form, revising, answer)

@@ -13,7 +13,7 @@ from django.urls import reverse
 
 from annotate.exceptions import DecidedNotShown
 from annotate.models import Annotation, Decision, Exclusion, Participation, Stage, StageItem
-from annotate.services import decided, excluding, own_work, projects
+from annotate.services import days_of_work, decided, excluding, own_work, projects
 from annotate.services.resolving import resolve_due
 from tests.factories import (
     SHORT_ANSWER,
@@ -82,8 +82,9 @@ def test_days_are_those_of_the_projects_time_zone_and_changes_add_time_but_no_an
     )  # fmt: skip
     Annotation.objects.filter(pk=changed.pk).update(created_at=datetime(2026, 3, 1, 17, 0, tzinfo=UTC))
     make_annotation(make_stage_item(stage), make_member(project), {"label": "yes"})
-    days = own_work.days_of(project, person)
-    assert [(str(day.day), *day[1:]) for day in days] == [("2026-03-02", 1, 15, 80), ("2026-03-01", 1, 10, 60)]
+    days = days_of_work.days_of(project, person)
+    told = [(str(day.day), day.n_answers, day.active.seconds, day.wall.seconds) for day in days]
+    assert told == [("2026-03-02", 1, 15, 80), ("2026-03-01", 1, 10, 60)]
 
 
 def test_the_page_counts_what_is_mine_and_says_what_is_left(world):
@@ -94,7 +95,7 @@ def test_the_page_counts_what_is_mine_and_says_what_is_left(world):
     make_stage_item(world.stage)
     (work,) = own_work.stages_of(world.project, world.me, "annotator")
     # Five items, three answered, one skipped: one is left.
-    assert (work.n_answered, work.n_skipped, work.n_flagged, work.n_left, work.active_seconds) == (3, 1, 1, 1, 50)
+    assert (work.n_answered, work.n_skipped, work.n_flagged, work.n_left, work.active.seconds) == (3, 1, 1, 1, 50)
     page = world.get("my-work").content.decode()
     assert "look or change" in page
     assert "when the stage is closed" in page
