@@ -38,7 +38,7 @@ pytestmark = [
     pytest.mark.embedded,  # what the model says does not depend on the database
     pytest.mark.skipif(not local_model.is_installed(), reason="./goldpanel model install was not run"),
 ]
-PARAMETERS = {"temperature": 0, "max_tokens": 48, "seed": 7}
+PARAMETERS = {"temperature": 0, "max_tokens": 48, "seed": 7, "logprobs": True, "top_logprobs": 2}
 
 
 @pytest.fixture(scope="module")
@@ -119,6 +119,11 @@ def test_twenty_items_of_the_demo_are_answered_and_shown_as_the_model_spoke(sett
     for call in calls.values():
         assert (call.server_model, call.http_status, call.error, call.attempts) == (MODEL, 200, "", 1)
         assert call.prompt_tokens > 20
+        # At temperature 0 the likeliest token is taken, and with its probability goes that of the second.
+        if call.completion:
+            assert call.logprobs is not None
+            assert "".join(token for token, _, _ in call.logprobs).strip().startswith(call.completion.strip()[:10])
+            assert all(logprob <= 0 and len(likeliest) == 2 for _, logprob, likeliest in call.logprobs)
     # A model that is asked, not a constant.
     assert len({call.completion for call in calls.values()}) > 1
 
