@@ -85,11 +85,13 @@ class Acknowledged(NamedTuple):
     """What the response to an answer or a skip carries.
 
     mine: what the person did in this stage so far; None if the request was a repetition and changed nothing.
+    is_another: other words were given before, in another tab; `annotation` has those, and these are not stored.
     """
 
     annotation: Annotation | None
     next: Assignment | NothingLeft
     mine: PersonCounts | None
+    is_another: bool = False
 
 
 @transaction.atomic
@@ -153,7 +155,12 @@ def submit_and_claim_next(
                 )
     # Outside: looking further waits for rows of others, and must not make them wait for this answer's item.
     following = taken or assigning.claim_next(stage=stage, person=person, languages=languages, standing=standing)
-    return Acknowledged(annotation, following, mine)
+    is_another = (
+        active_seconds is None
+        and annotation.client_key != client_key
+        and annotation.answer != _validated(assignment, answer, stage_version)
+    )
+    return Acknowledged(annotation, following, mine, is_another)
 
 
 @transaction.atomic

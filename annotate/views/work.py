@@ -99,6 +99,8 @@ def submit(request: HttpRequest, token: str) -> HttpResponse:
         elif desk.may_take:
             done = submitting.submit_and_claim_next(**stored, languages=desk.languages, standing=desk.standing)
             annotation, following, mine = done.annotation, done.next, done.mine
+            if done.is_another:
+                return _answered_before(request, desk, assignment, version, form, annotation)
         else:
             # Somebody whose membership was paused meanwhile: what they did is kept, nothing more is handed out.
             annotation, following, mine = submitting.submit_annotation(**stored), NothingLeft(Left.PAUSED), None
@@ -221,6 +223,24 @@ def renew(request: HttpRequest, token: str) -> HttpResponse:
     """A sign of work: the lease runs from now. 409 where the place is gone."""
     assignment = held_assignment(request, token).assignment
     return HttpResponse(status=204 if assigning.renew_lease(assignment=assignment) else 409)
+
+
+def _answered_before(
+    request: HttpRequest,
+    desk: Desk,
+    assignment: Assignment,
+    version: StageVersion,
+    form: AnswerForm,
+    given: Annotation | None,
+) -> HttpResponse:
+    """Other words than those that count, from a second tab: whether they shall count instead is the person's to say."""
+    assert given is not None
+    counts = _summary(fields_from_json(given.stage_version.fields), given.answer)
+    problem = _(
+        "You have answered this item before, in another tab: “%(answer)s”. What you wrote here is not stored yet."
+    )
+    form.add_error(None, problem % {"answer": counts})
+    return _page(request, desk, assignment, version=version, form=form, revising=given, status=409)
 
 
 def _next(desk: Desk) -> Assignment | NothingLeft:

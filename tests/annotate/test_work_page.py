@@ -146,6 +146,28 @@ def test_the_back_button_cannot_store_a_second_answer():
     assert Annotation.objects.get().answer == {"label": "no"}
 
 
+@pytest.mark.parametrize("scripts", [True, False])
+def test_other_words_for_an_answered_item_are_not_called_stored_and_may_replace_it(scripts):
+    stage = make_queue("One?", "Two?")
+    worker = Worker(make_member(stage.project), scripts=scripts)
+    worker.open(stage)
+    held = worker.held(stage)
+    worker.post("work-submit", held, label="yes", client_key="first-tab")
+    again = worker.post("work-submit", held, label="yes", client_key="same-words")
+    assert again.status_code in (200, 302)
+
+    other = worker.post("work-submit", held, label="no", client_key="second-tab")
+
+    assert other.status_code == 409
+    assert "in another tab: “Yes”" in text_of(other)
+    assert reverse("work-revise", args=[held.token]) in text_of(other)
+    assert re.search(r'value="no" checked', text_of(other))
+    assert [one.answer for one in Annotation.objects.all()] == [{"label": "yes"}]
+    worker.post("work-revise", held, label="no", client_key="second-tab")
+    assert Annotation.objects.get(is_current=True).answer == {"label": "no"}
+    assert_queue_is_sound(stage)
+
+
 def test_my_last_answer_is_shown_and_can_be_changed():
     stage = make_queue("One?", "Two?")
     worker = Worker(make_member(stage.project))

@@ -59,6 +59,9 @@ def test_typed_words_are_saved_by_themselves_and_are_there_after_a_reload(worker
     worker.page.evaluate("sessionStorage.clear()")  # What the server has, not what the tab has kept.
     worker.page.reload()
     expect(worker.field("answer")).to_have_value("It is")
+    expect(worker.field("answer")).to_be_focused()
+    worker.page.keyboard.type(" so")  # after what is there, not before it
+    expect(worker.field("answer")).to_have_value("It is so")
     expect(worker.field("why")).to_have_value("I swam in it.")
     expect(worker.page.locator("#flag")).to_be_checked()
     assert Annotation.objects.count() == 0
@@ -320,9 +323,20 @@ def test_the_second_half_of_a_slow_double_click_does_not_submit_the_next_item(wo
     assert answers_of(worker.person) == [{"answer": "yes"}]
 
 
-def test_two_tabs_with_the_same_item_give_one_answer(worker):
+def test_two_tabs_with_the_same_answer_give_one(worker):
     other = second_tab(worker)
     other.sees_item(SALTY)
+    for tab in (worker, other):
+        tab.field("answer").fill("first")
+        tab.press("Control+Enter")
+        tab.sees_item(COLD)
+    assert answers_of(worker.person) == [{"answer": "first"}]
+    assert Annotation.objects.count() == 1
+
+
+def test_other_words_in_a_second_tab_are_called_saved_only_when_they_are(worker, faults):
+    faults.announce(r"^409: POST .*/submit/")
+    other = second_tab(worker)
     worker.field("answer").fill("first")
     worker.press("Control+Enter")
     worker.sees_item(COLD)
@@ -330,9 +344,16 @@ def test_two_tabs_with_the_same_item_give_one_answer(worker):
     other.field("answer").fill("second")
     other.press("Control+Enter")
 
-    other.sees_item(COLD)
+    expect(other.page.locator("#form-error")).to_contain_text("in another tab: “first”")
+    other.sees_state("Not submitted")
+    other.sees_item(SALTY)
+    expect(other.field("answer")).to_have_value("second")
     assert answers_of(worker.person) == [{"answer": "first"}]
-    assert Annotation.objects.count() == 1
+    other.press("Control+Enter")
+    other.sees_item(COLD)
+    other.sees_state(SAVED)
+    assert answers_of(worker.person) == [{"answer": "second"}]
+    assert Annotation.objects.count() == 2
 
 
 def test_back_and_forward_find_the_present_item_and_store_nothing_again(worker):
