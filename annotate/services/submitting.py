@@ -156,7 +156,7 @@ def submit_and_claim_next(
     # Outside: looking further waits for rows of others, and must not make them wait for this answer's item.
     following = taken or assigning.claim_next(stage=stage, person=person, languages=languages, standing=standing)
     is_another = (
-        active_seconds is None
+        not is_new
         and annotation.client_key != client_key
         and annotation.answer != _validated(assignment, answer, stage_version)
     )

@@ -74,6 +74,11 @@ function move(field, pair, by) {
   changed(field, pair, gettext("Now pair %(n)s", { n: pairsOf(field).indexOf(pair) + 1 }), part);
 }
 
+/** Tab goes from a pair's answer to the next question: what lies between has keys, which are printed on it. */
+export function preparePairs(form) {
+  for (const button of form.querySelectorAll(".pair-actions button")) button.tabIndex = -1;
+}
+
 /** As many pairs as the kept words of this form have, before they are put back. */
 export function makeRoom(form, answer) {
   for (const field of form.querySelectorAll("[data-pairs]")) {

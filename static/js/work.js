@@ -11,7 +11,8 @@ import { enhance, focusTarget } from "./fields.js";
 import { remember, stays } from "./given.js";
 import { Hints } from "./hints.js";
 import { dealKeys, listen } from "./keys.js";
-import { makeRoom, watchPairs } from "./pairs.js";
+import { makeRoom, preparePairs, watchPairs } from "./pairs.js";
+import { missingIn, putCaretAtEnd, reveal, takeBack } from "./refusals.js";
 import { isUnacknowledged, send, sendWaiting, watchSending } from "./sending.js";
 import { announce, notice } from "./status.js";
 import * as stash from "./stash.js";
@@ -46,6 +47,7 @@ function show({ isFirst }) {
   shown.hints = new Hints(item, form);
   const kept = stash.kept(item);
   if (kept) makeRoom(form, kept.answer);
+  preparePairs(form);
   if (kept && stash.restore(form, kept.answer) && !kept.submitting) shown.draft.changed();
   applyConditions(form);
   nameChoice(form);
@@ -75,7 +77,7 @@ function show({ isFirst }) {
 
 function firstField(form) {
   const invalid = form.querySelector("[aria-invalid=true]");
-  if (invalid) return invalid.matches("fieldset") ? invalid.querySelector("input") : focusTarget(invalid);
+  if (invalid) return invalid.matches("fieldset") ? missingIn(invalid) : focusTarget(invalid);
   const field = form.querySelector(".field:not(.flag-note)");
   // What is not shown yet, such as the correction of a verdict, takes no focus, and would leave it in the item before.
   const chosen = [...(field?.querySelectorAll("input:checked") ?? [])].find((one) => one.getClientRects().length);
@@ -85,9 +87,12 @@ function firstField(form) {
 function focusOn(element, { isFirst }) {
   if (!element || (isFirst && document.activeElement !== document.body)) return;
   if (!isFirst && !stays(itemNow())) window.scrollTo({ top: 0, behavior: "instant" });
+  const refused = formNow()?.querySelector("[aria-invalid=true]");
   // On a touch screen a focused field opens the keyboard over the item that is still to be read, or looks chosen.
-  const isTouched = matchMedia("(hover: none) and (pointer: coarse)").matches && !element.matches("[aria-invalid=true]");
+  const isTouched = matchMedia("(hover: none) and (pointer: coarse)").matches && !refused;
   (isTouched ? itemNow().querySelector(".headline") : element).focus({ preventScroll: true });
+  putCaretAtEnd(element);
+  if (refused) reveal(refused.closest(".field"), element);
 }
 
 /** What opens as a dialog on this item, by the id of its part. */
@@ -124,6 +129,7 @@ async function renew(item, form) {
 function onInput(event) {
   if (event.target.form !== formNow() || isFrozen()) return;
   if (event.target.dataset.maxLength) count(event.target);
+  takeBack(event.target);
   shown.draft.changed();
   shown.hints.changed();
 }
@@ -169,7 +175,11 @@ document.body.addEventListener("htmx:afterSettle", () => {
 });
 
 listen({
-  submit: () => document.getElementById("submit-answer")?.click(),
+  submit: () => {
+    // htmx sends the name of the button of a form that has the focus along: "Add a pair" would be pressed as well.
+    if (document.activeElement.matches("#answer-form button")) document.activeElement.blur();
+    document.getElementById("submit-answer")?.click();
+  },
   optionsIn: () => (isFrozen() ? null : formNow()),
   letters: {
     s: () => shown.open?.skip?.(),

@@ -172,7 +172,14 @@ def test_a_required_answer_that_is_missing_is_asked_for_beside_its_field(at_work
     assert worker.focused == "label"
     assert worker.is_same_page
     assert Annotation.objects.count() == 0
-    worker.press("2", "Control+Enter")
+    below = worker.submit.bounding_box()
+    worker.press("2")
+    # The message was about what was sent. Nothing moves under the pointer when it goes.
+    expect(error).to_have_count(0)
+    expect(worker.page.locator("#answer-form").get_by_text("Choose one answer.")).to_be_hidden()
+    expect(worker.page.locator("#answer-form [aria-invalid=true]")).to_have_count(0)
+    assert worker.submit.bounding_box() == below
+    worker.press("Control+Enter")
     worker.sees_item(COLD)
     assert answers_of(worker.person) == [{"label": "no"}]
 

@@ -12,7 +12,7 @@ from annotate.sources.blocks import infobox
 from annotate.stage_kinds import KINDS
 from tests.browser.queues import answers_of
 from tests.browser.test_main_pages import problems_of
-from tests.browser.visitors import sign_in
+from tests.browser.visitors import NARROW, WIDE, sign_in
 from tests.factories import SHORT_ANSWER, make_item, make_member, make_project, make_stage, make_stage_item
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -101,6 +101,34 @@ def test_enter_in_an_answer_sends_the_form_and_moves_no_pair(at_work, stage, fau
     expect(worker.page.locator("#error-pairs")).to_have_text("Write at least 2 pairs; these are 1.")
     assert questions(worker)[0] == "How tall is Ada?"
     assert not Annotation.objects.exists()
+
+
+def test_tab_goes_from_pair_to_pair_and_nothing_that_is_typed_presses_a_button(at_work, stage):
+    worker = at_work(make_member(stage.project), stage)
+    for words in ("How tall is Ada?", "1.80 m", "For whom did Ada play?", "Rovers"):
+        worker.page.keyboard.type(words)
+        worker.press("Tab")
+    expect(worker.page.get_by_role("button", name="Add a pair")).to_be_focused()
+    worker.press("Control+Enter")  # sends the answer from anywhere: a button that has the focus is not pressed by it
+    worker.sees_item("table-1")
+    assert answers_of(worker.person)[0]["pairs"] == [
+        {"question": "How tall is Ada?", "answer": "1.80 m"},
+        {"question": "For whom did Ada play?", "answer": "Rovers"},
+    ]
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
+def test_what_is_missing_has_the_focus_and_the_reason_is_in_sight(at_work, stage, faults, size):
+    faults.announce("^422: POST")
+    stage.versions.update(fields=[FORM[0] | {"min": 4}])
+    worker = at_work(make_member(stage.project), stage, viewport=size)
+    for n, words in enumerate(("First?", "Second?", "Third?")):
+        worker.field("'pairs.question'").nth(n).fill(words)
+        worker.field("'pairs.answer'").nth(n).fill("one")
+    worker.press("Control+Enter")
+    expect(worker.page.locator("#error-pairs")).to_be_in_viewport(ratio=0.95)
+    expect(worker.field("'pairs.question'").nth(3)).to_be_focused()
+    expect(worker.field("'pairs.question'").nth(3)).to_be_in_viewport(ratio=0.95)
 
 
 def test_three_pairs_are_there_again_after_a_reload_without_network(at_work, stage, faults):
