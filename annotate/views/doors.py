@@ -12,7 +12,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
 from django.views.decorators.cache import never_cache
 
-from annotate.models import Person, Project
+from annotate.models import Person, Project, Stage
 
 View = Callable[..., HttpResponseBase]
 
@@ -52,3 +52,8 @@ def project_joined_by(person: Person | Any, slug: str) -> Project:
 
 def project_run_by(person: Person | Any, slug: str) -> Project:
     return get_object_or_404(Project.objects.run_by(person), slug=slug)
+
+
+def stage_read_by(person: Person | Any, slug: str, stage_slug: str) -> Stage:
+    stages = Stage.objects.visible_to(person).filter(project__slug=slug)
+    return get_object_or_404(stages.select_related("project"), slug=stage_slug)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
+
 from django.http import FileResponse, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_safe
 
 from annotate.csv_text import FORMS, csv_chunks
+from annotate.exceptions import WorkNotPossible
 from annotate.models import Project, StoredFile
 from annotate.services.exporting import answer_rows
 from annotate.views.doors import PersonRequest, project_run_by, signed_in
@@ -34,9 +37,26 @@ def export_answers(request: PersonRequest, slug: str) -> HttpResponseBase:
 
 def answers_csv(project: Project, form: str) -> StreamingHttpResponse:
     """Every answer of the project, streamed. form: one of FORMS."""
-    response = StreamingHttpResponse(
-        csv_chunks(answer_rows(project=project), form), content_type="text/csv; charset=utf-8"
-    )
     suffix = "" if form == "exact" else f"-{form}"
-    response["Content-Disposition"] = f'attachment; filename="{project.slug}-answers{suffix}.csv"'
+    return csv_file(f"{project.slug}-answers{suffix}.csv", answer_rows(project=project), form)
+
+
+def csv_file(name: str, rows: Iterable[Sequence[object]], form: str = "spreadsheet") -> StreamingHttpResponse:
+    """Rows as a file to download, streamed. form: one of FORMS."""
+    response = StreamingHttpResponse(csv_chunks(rows, form), content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
     return response
+
+
+def figures_csv(
+    name: str, rows: Callable[[], Iterable[Sequence[object]]], form: str = "spreadsheet"
+) -> HttpResponseBase:
+    """The rows behind figures as a file; where there are no figures yet, the reason in plain words.
+
+    rows: told what is refused only when they are read, so they are read before anything is sent.
+    """
+    try:
+        found = list(rows())
+    except WorkNotPossible as refusal:
+        return HttpResponse(str(refusal), status=refusal.http_status, content_type="text/plain; charset=utf-8")
+    return csv_file(name, found, form)

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
-from django.http import HttpResponse, StreamingHttpResponse
+from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -17,7 +17,6 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from annotate.checks_forms import DecideForm
-from annotate.csv_text import csv_chunks
 from annotate.exceptions import GoldpanelError
 from annotate.models import Exclusion, Invite, Membership, Participation, Project
 from annotate.people_forms import BulkForm, EraseForm, MembersForm
@@ -28,6 +27,7 @@ from annotate.services.member_list import history_of, member_rows, members, page
 from annotate.services.own_work import active_in
 from annotate.stage_forms import GroupsForm
 from annotate.views.doors import PersonRequest, project_run_by, signed_in
+from annotate.views.files import csv_file
 from annotate.views.navigation import project_page
 from annotate.views.paging import page_number, row_before
 from annotate.views.quality import words_of_exclusion, words_of_lifting
@@ -49,10 +49,7 @@ def people_list(request: PersonRequest, slug: str) -> HttpResponse:
 def people_csv(request: PersonRequest, slug: str) -> HttpResponseBase:
     """The list as it is filtered and sorted, whole, for a spreadsheet."""
     project = project_run_by(request.user, slug)
-    rows = member_rows(project, MembersForm(request.GET).asked)
-    response = StreamingHttpResponse(csv_chunks(rows, "spreadsheet"), content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="{project.slug}-people.csv"'
-    return response
+    return csv_file(f"{project.slug}-people.csv", member_rows(project, MembersForm(request.GET).asked))
 
 
 @require_POST

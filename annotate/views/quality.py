@@ -14,12 +14,12 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotate.answers import fields_from_json, get_field_type
 from annotate.checks_forms import DecideForm, FloorForm, ReasonForm
-from annotate.csv_text import csv_chunks
 from annotate.exceptions import WorkNotPossible
 from annotate.models import Annotation, Exclusion, Person, Project, Stage
 from annotate.services import excluding, qualifying, quality_page
 from annotate.shown import shown_item
 from annotate.views.doors import PersonRequest, project_read_by, project_run_by, signed_in
+from annotate.views.files import csv_file
 from annotate.views.navigation import project_page
 
 
@@ -59,7 +59,7 @@ def signals_csv(request: PersonRequest, slug: str) -> StreamingHttpResponse:
     if stage is None:
         raise Http404
     found = quality_page.stage_quality(stage, floor=FloorForm(request.GET).seconds())
-    return _csv(f"{slug}-{stage.slug}-signals.csv", quality_page.signal_rows(found))
+    return csv_file(f"{slug}-{stage.slug}-signals.csv", quality_page.signal_rows(found))
 
 
 @require_safe
@@ -70,7 +70,7 @@ def contribution_csv(request: PersonRequest, slug: str) -> StreamingHttpResponse
     _curve, shares = quality_page.contribution_rows(project, stage)
     head = ["project", "stage", "rank", "person", "answers", "share_so_far"]
     rows = ([slug, stage.slug if stage else "", rank, *row] for rank, row in enumerate(shares, start=1))
-    return _csv(f"{slug}-contribution.csv", [head, *rows])
+    return csv_file(f"{slug}-contribution.csv", [head, *rows])
 
 
 @require_POST
@@ -197,9 +197,3 @@ def _points(curve: tuple[float, ...]) -> str:
     step = max(1, n // 200)
     places = [*range(0, n, step), n]
     return " ".join(f"{100 * place / n:.2f},{100 - 100 * curve[place]:.2f}" for place in places)
-
-
-def _csv(name: str, rows: Any) -> StreamingHttpResponse:
-    response = StreamingHttpResponse(csv_chunks(rows, "spreadsheet"), content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="{name}"'
-    return response

@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpResponse, StreamingHttpResponse
+from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from annotate.answers.choice import caption_of
-from annotate.csv_text import csv_chunks
 from annotate.exceptions import WorkNotPossible
 from annotate.models import Stage
 from annotate.services import repairing
 from annotate.services.repairing import BY_ALL, BY_ALL_ALIKE, BY_ANY, found_wrong
-from annotate.views.doors import PersonRequest, project_read_by, project_run_by, signed_in
+from annotate.views.doors import PersonRequest, project_read_by, project_run_by, signed_in, stage_read_by
+from annotate.views.files import figures_csv
 from annotate.views.navigation import project_page
 from annotate.wording import listed, ngettext
 from evaluation.services import audits
@@ -27,7 +27,7 @@ from evaluation.services.audits import AuditResults
 @signed_in
 def audit_results(request: PersonRequest, slug: str, stage_slug: str) -> HttpResponse:
     project = project_read_by(request.user, slug)
-    stage = _stage(request, slug, stage_slug)
+    stage = stage_read_by(request.user, slug, stage_slug)
     context = project_page(project, request.user, "") | {"stage": stage}
     try:
         found = audits.audit_results(stage=stage)
@@ -45,14 +45,8 @@ def audit_results(request: PersonRequest, slug: str, stage_slug: str) -> HttpRes
 @signed_in
 def audit_verdicts(request: PersonRequest, slug: str, stage_slug: str) -> HttpResponseBase:
     """Every drawn label with its verdicts, as CSV: each figure of the page can be worked out again from it."""
-    stage = _stage(request, slug, stage_slug)
-    try:
-        rows = list(audits.verdict_rows(stage=stage))
-    except WorkNotPossible as refusal:
-        return HttpResponse(str(refusal), status=refusal.http_status, content_type="text/plain; charset=utf-8")
-    response = StreamingHttpResponse(csv_chunks(rows, "spreadsheet"), content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="{slug}-{stage_slug}-audit.csv"'
-    return response
+    stage = stage_read_by(request.user, slug, stage_slug)
+    return figures_csv(f"{slug}-{stage_slug}-audit.csv", lambda: audits.verdict_rows(stage=stage))
 
 
 @require_POST
@@ -108,9 +102,3 @@ def _shown(found: AuditResults) -> dict[str, Any]:
         "n_resamples": audits.RESAMPLES,
         "seed": audits.SEED,
     }
-
-
-def _stage(request: PersonRequest, slug: str, stage_slug: str) -> Stage:
-    stages = Stage.objects.visible_to(request.user).filter(project__slug=slug)
-    stage: Stage = get_object_or_404(stages.select_related("project"), slug=stage_slug)
-    return stage

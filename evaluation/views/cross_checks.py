@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from django.http import HttpResponse, StreamingHttpResponse
+from django.http import HttpResponse
 from django.http.response import HttpResponseBase
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from annotate.csv_text import csv_chunks
 from annotate.exceptions import WorkNotPossible
-from annotate.models import Stage
 from annotate.services.cross_checking import draw_made
-from annotate.views.doors import PersonRequest, project_read_by, signed_in
+from annotate.views.doors import PersonRequest, project_read_by, signed_in, stage_read_by
+from annotate.views.files import figures_csv
 from annotate.views.navigation import project_page
 from evaluation.services import cross_checks
 
@@ -20,7 +19,7 @@ from evaluation.services import cross_checks
 @signed_in
 def cross_check_agreement(request: PersonRequest, slug: str, stage_slug: str) -> HttpResponse:
     project = project_read_by(request.user, slug)
-    stage = _stage(request, slug, stage_slug)
+    stage = stage_read_by(request.user, slug, stage_slug)
     context = project_page(project, request.user, "") | {"stage": stage, "drawn": draw_made(stage)}
     try:
         found = cross_checks.cross_check_agreement(stage=stage)
@@ -46,17 +45,6 @@ def cross_check_agreement(request: PersonRequest, slug: str, stage_slug: str) ->
 @signed_in
 def cross_check_matrix(request: PersonRequest, slug: str, stage_slug: str) -> HttpResponseBase:
     """Both labels of every item, as CSV: each figure of the page can be worked out again from it."""
-    stage = _stage(request, slug, stage_slug)
-    try:
-        rows = list(cross_checks.matrix_rows(stage=stage))
-    except WorkNotPossible as refusal:
-        return HttpResponse(str(refusal), status=refusal.http_status, content_type="text/plain; charset=utf-8")
-    response = StreamingHttpResponse(csv_chunks(rows, "exact"), content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="{slug}-{stage_slug}-cross-check.csv"'
-    return response
-
-
-def _stage(request: PersonRequest, slug: str, stage_slug: str) -> Stage:
-    stages = Stage.objects.visible_to(request.user).filter(project__slug=slug)
-    stage: Stage = get_object_or_404(stages.select_related("project"), slug=stage_slug)
-    return stage
+    stage = stage_read_by(request.user, slug, stage_slug)
+    name = f"{slug}-{stage_slug}-cross-check.csv"
+    return figures_csv(name, lambda: cross_checks.matrix_rows(stage=stage), "exact")

@@ -5,19 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpResponse, JsonResponse, StreamingHttpResponse
+from django.http import HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from annotate.answers import fields_from_json
-from annotate.csv_text import csv_chunks
 from annotate.exceptions import WorkNotPossible
 from annotate.judging import asked_of_judges
 from annotate.models import Stage
-from annotate.views.doors import PersonRequest, project_read_by, signed_in
+from annotate.views.doors import PersonRequest, project_read_by, signed_in, stage_read_by
+from annotate.views.files import figures_csv
 from annotate.views.navigation import project_page
 from annotate.views.stage import stage_run_by
 from evaluation.judge_forms import JudgeDrawForm
@@ -77,7 +77,7 @@ def _draw_context(stage: Stage) -> dict[str, Any]:
 @signed_in
 def judge_results(request: PersonRequest, slug: str, stage_slug: str) -> HttpResponse:
     project = project_read_by(request.user, slug)
-    stage = _stage(request, slug, stage_slug)
+    stage = stage_read_by(request.user, slug, stage_slug)
     context = project_page(project, request.user, "") | {"stage": stage}
     try:
         results = judgements.judge_results(stage=stage)
@@ -99,21 +99,15 @@ def judge_results(request: PersonRequest, slug: str, stage_slug: str) -> HttpRes
 @signed_in
 def judge_matrix(request: PersonRequest, slug: str, stage_slug: str) -> HttpResponseBase:
     """Every answer that was drawn with what its judges say, as CSV: each figure can be worked out again from it."""
-    stage = _stage(request, slug, stage_slug)
-    try:
-        rows = list(judgements.matrix_rows(stage=stage))
-    except WorkNotPossible as refusal:
-        return HttpResponse(str(refusal), status=refusal.http_status, content_type="text/plain; charset=utf-8")
-    response = StreamingHttpResponse(csv_chunks(rows, "spreadsheet"), content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="{slug}-{stage_slug}-judged.csv"'
-    return response
+    stage = stage_read_by(request.user, slug, stage_slug)
+    return figures_csv(f"{slug}-{stage_slug}-judged.csv", lambda: judgements.matrix_rows(stage=stage))
 
 
 @require_safe
 @signed_in
 def judge_figures(request: PersonRequest, slug: str, stage_slug: str) -> HttpResponseBase:
     """Every figure with its circumstances, as JSON."""
-    stage = _stage(request, slug, stage_slug)
+    stage = stage_read_by(request.user, slug, stage_slug)
     try:
         told = judgements.results_json(judgements.judge_results(stage=stage))
     except WorkNotPossible as refusal:
@@ -121,9 +115,3 @@ def judge_figures(request: PersonRequest, slug: str, stage_slug: str) -> HttpRes
     response = JsonResponse(told, json_dumps_params={"ensure_ascii": False, "indent": 2})
     response["Content-Disposition"] = f'attachment; filename="{slug}-{stage_slug}-judged.json"'
     return response
-
-
-def _stage(request: PersonRequest, slug: str, stage_slug: str) -> Stage:
-    stages = Stage.objects.visible_to(request.user).filter(project__slug=slug)
-    stage: Stage = get_object_or_404(stages.select_related("project"), slug=stage_slug)
-    return stage
