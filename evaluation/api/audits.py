@@ -67,6 +67,9 @@ class AuditTold(serializers.Serializer):
     n_complete = serializers.IntegerField(help_text="Labels with all their verdicts.")
     n_waiting = serializers.IntegerField()
     n_gone = serializers.IntegerField(help_text="Left out before they had their verdicts.")
+    n_roots = serializers.IntegerField(
+        help_text="Tables, databases or groups behind the labels that were not left out: what intervals resample."
+    )
     n_unsure = serializers.IntegerField(help_text="Verdicts.")
     results = AuditRow(many=True)
     strata = AuditStratum(many=True)
@@ -100,7 +103,17 @@ class AuditResultsOfStage(ApiView):
         stages = Stage.objects.visible_to(self.person).select_related("project")
         stage = get_object_or_404(stages, project__slug=slug, slug=stage_slug)
         found = audit_results(stage=stage)
-        same = ("reviewers", "n_complete", "n_waiting", "n_gone", "n_unsure", "results", "strata", "agreement")
+        same = (
+            "reviewers",
+            "n_complete",
+            "n_waiting",
+            "n_gone",
+            "n_roots",
+            "n_unsure",
+            "results",
+            "strata",
+            "agreement",
+        )
         told: dict[str, Any] = {name: getattr(found, name) for name in (*same, "labels", "columns", "matrix")}
         errors = [
             {

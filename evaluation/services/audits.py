@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from annotate.auditing import correction_key, correction_words, label_key, label_words
 from annotate.exceptions import WorkNotPossible
@@ -29,7 +29,10 @@ from annotate.services.auditing import (
 from annotate.services.repairing import REPAIRED, Repair, repairs_of
 from annotate.wording import _
 
-# Two verdicts an item are counted fast; more items than these have no intervals of agreement while somebody waits.
+if TYPE_CHECKING:
+    from evaluation.stats import StratifiedAccuracy
+
+# Two verdicts an item are counted fast; more items than these have no resampled intervals while somebody waits.
 MAX_RESAMPLED = 5_000
 RESAMPLES = 1_000
 SEED = 1
@@ -104,6 +107,7 @@ class Error:
 class AuditResults:
     """reviewers: pseudonyms. n_waiting: labels that lack a verdict. n_gone: left out or withdrawn since the draw.
 
+    n_roots: tables, databases or groups behind the labels; fewer than labels where some share one.
     matrix: labels in rows; in columns right, each corrected label, wrong without one, unsure; verdicts are counted.
     """
 
@@ -128,6 +132,14 @@ class AuditResults:
     @property
     def n_complete(self) -> int:
         return len(self.items) - self.n_waiting
+
+    @property
+    def n_roots(self) -> int:
+        return len({one.root for one in self.items})
+
+    @property
+    def is_resampled(self) -> bool:
+        return len(self.items) <= MAX_RESAMPLED
 
 
 def audit_results(*, stage: Stage) -> AuditResults:
@@ -209,36 +221,48 @@ def _score(one: Audited, row: str, person: int | None, denominator: str) -> floa
     return float(values == {RIGHT})
 
 
-def _by_stratum(
-    made: Drawn, items: Sequence[Audited], row: str, person: int | None, denominator: str
-) -> tuple[list[int], list[float]]:
-    """How many labels of each stratum count in a row, and how many of them are right."""
-    n, right = [0] * len(made.strata), [0.0] * len(made.strata)
-    for one in items:
-        score = _score(one, row, person, denominator)
-        if score is not None:
-            n[one.stratum] += 1
-            right[one.stratum] += score
-    return n, right
+@dataclass(frozen=True)
+class _Scored:
+    """The labels that count in a row of figures: what each counts for, and its stratum and root."""
+
+    scores: list[float]
+    strata: list[int]
+    roots: list[int]
+
+    def part(self, stratum: int) -> _Scored:
+        """Those of one stratum, as the only one there is."""
+        places = [place for place, own in enumerate(self.strata) if own == stratum]
+        return _Scored([self.scores[n] for n in places], [0] * len(places), [self.roots[n] for n in places])
+
+    def accuracy(self, sizes: Sequence[int], names: Sequence[str] | None = None) -> StratifiedAccuracy:
+        """Over strata of these sizes; labels that share a root are resampled together."""
+        from evaluation.stats import Bootstrap, stratified_accuracy_of_roots
+
+        is_resampled = len(self.scores) <= MAX_RESAMPLED
+        bootstrap = Bootstrap(seed=SEED, n_resamples=RESAMPLES) if is_resampled else None
+        return stratified_accuracy_of_roots(
+            self.scores, self.strata, self.roots, sizes, names=names, bootstrap=bootstrap
+        )
+
+
+def _scored(items: Sequence[Audited], row: str, person: int | None, denominator: str) -> _Scored:
+    counted = [(one, score) for one in items if (score := _score(one, row, person, denominator)) is not None]
+    return _Scored(
+        [score for _, score in counted], [one.stratum for one, _ in counted], [one.root for one, _ in counted]
+    )
 
 
 def _results(made: Drawn, items: Sequence[Audited], people: Sequence[int], names: dict[int, str]) -> list[Result]:
     from evaluation.reports.figures import Row, from_estimate
-    from evaluation.stats import stratified_accuracy
 
     rows: list[tuple[str, str, int | None]] = [(f"reviewer_{names[one]}", names[one], one) for one in people]
     rows += [("mean", "", None)] + ([("consensus", "", None)] if len(people) > 1 else [])
+    sizes = [stratum.n_population for stratum in made.strata]
+    words = [", ".join(made.in_words(stratum.values)) for stratum in made.strata]
     found = []
     for row, label, person in rows:
         for denominator in DENOMINATORS:
-            n, right = _by_stratum(made, items, row, person, denominator)
-            estimate = stratified_accuracy(
-                n,
-                right,
-                [stratum.n_population for stratum in made.strata],
-                names=[", ".join(made.in_words(stratum.values)) for stratum in made.strata],
-                is_mean=row == "mean",
-            )
+            estimate = _scored(items, row, person, denominator).accuracy(sizes, words)
             about = Row(row, "people", label)
             sampled, population = (
                 from_estimate("audit", about, one.name, one, denominator=denominator).to_json()
@@ -251,17 +275,20 @@ def _results(made: Drawn, items: Sequence[Audited], people: Sequence[int], names
 
 def _strata(made: Drawn, everything: Sequence[Audited], people: Sequence[int]) -> list[StratumResult]:
     from evaluation.reports.figures import Row, from_estimate
-    from evaluation.stats import stratified_accuracy
 
     items = [one for one in everything if not one.is_gone]
     complete = Counter(one.stratum for one in items if one.is_complete)
     gone = Counter(one.stratum for one in everything if one.is_gone)
-    by_reviewer = [_by_stratum(made, items, "reviewer", person, ALL) for person in people]
-    mean, consensus = (_by_stratum(made, items, row, None, ALL) for row in ("mean", "consensus"))
+    by_reviewer = [_scored(items, "reviewer", person, ALL) for person in people]
+    mean, consensus = (_scored(items, row, None, ALL) for row in ("mean", "consensus"))
 
-    def figure(row: str, n: int, right: float, size: int) -> dict[str, Any]:
-        estimate = stratified_accuracy([n], [right], [size], is_mean=True).sampled
+    def figure(row: str, scored: _Scored, place: int) -> dict[str, Any]:
+        estimate = scored.part(place).accuracy([made.strata[place].n_population]).sampled
         return from_estimate("audit_stratum", Row(row, "people", ""), estimate.name, estimate).to_json()
+
+    def right(scored: _Scored, place: int) -> tuple[int, int]:
+        own = scored.part(place).scores
+        return int(sum(own)), len(own)
 
     return [
         StratumResult(
@@ -269,9 +296,9 @@ def _strata(made: Drawn, everything: Sequence[Audited], people: Sequence[int]) -
             words=tuple(made.in_words(stratum.values)),
             n_audited=complete[place],
             n_gone=gone[place],
-            by_reviewer=[(int(right[place]), n[place]) for n, right in by_reviewer],
-            mean=figure("mean", mean[0][place], mean[1][place], stratum.n_population),
-            consensus=figure("consensus", consensus[0][place], consensus[1][place], stratum.n_population),
+            by_reviewer=[right(scored, place) for scored in by_reviewer],
+            mean=figure("mean", mean, place),
+            consensus=figure("consensus", consensus, place),
         )
         for place, stratum in enumerate(made.strata)
     ]

@@ -15,7 +15,12 @@ from evaluation.stats.agreement import (
     percent_agreement_pooled,
 )
 from evaluation.stats.attainable import attainable_percentage
-from evaluation.stats.audit import StratifiedAccuracy, StratumAccuracy, stratified_accuracy
+from evaluation.stats.audit import (
+    StratifiedAccuracy,
+    StratumAccuracy,
+    stratified_accuracy,
+    stratified_accuracy_of_roots,
+)
 from evaluation.stats.correlation import Correlations, MetricCorrelations, correlations, metric_correlations
 from evaluation.stats.dawid_skene import DawidSkene, dawid_skene
 from evaluation.stats.grid import GridSpread, spread_over_grid
@@ -167,6 +172,7 @@ __all__ = [
     "scott_pi",
     "spread_over_grid",
     "stratified_accuracy",
+    "stratified_accuracy_of_roots",
     "two_proportions",
     "unit_agreements",
     "vote_of_k",

@@ -2,12 +2,22 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from annotate.proportions import wilson_bounds
-from evaluation.stats.intervals import wilson
+from evaluation.stats.intervals import (
+    Bootstrap,
+    Ints,
+    percentile_interval,
+    resampled_sums,
+    root_codes,
+    sum_by_root,
+    wilson,
+)
+from evaluation.stats.means import pooled_mean
 from evaluation.stats.results import NO_TRIALS, Estimate, Interval
 
 
@@ -15,7 +25,7 @@ from evaluation.stats.results import NO_TRIALS, Estimate, Interval
 class StratumAccuracy:
     """One stratum: of n audited items of `population`, so many were right (a sum of means need not be whole).
 
-    interval: Wilson's.
+    interval: Wilson's; None where items of it share a root.
     """
 
     name: str
@@ -93,6 +103,112 @@ def stratified_accuracy(
     return StratifiedAccuracy(strata, sampled, *_of_population(audited, right, size, labels, level))
 
 
+def stratified_accuracy_of_roots(
+    scores: npt.ArrayLike,
+    strata: npt.ArrayLike,
+    roots: npt.ArrayLike,
+    population: npt.ArrayLike,
+    *,
+    names: Sequence[str] | None = None,
+    bootstrap: Bootstrap | None,
+    level: float = 0.95,
+) -> StratifiedAccuracy:
+    """The same accuracy where several audited items may hang on one root, such as the questions about one table.
+
+    scores: in [0, 1], shape (n_items,), 1 where a label is right, between where verdicts are averaged. strata: the
+    place of each item's stratum in population. roots: of each item. Where no two items share a root it is
+    `stratified_accuracy`. Else the items of a root come into a resample together or not at all: the share in the sample
+    gets the percentile bootstrap over roots; the population's accuracy that of its linear form, in which item i of
+    stratum h moves the figure by W_h (y_i - p_h) / sqrt(n_h (n_h - 1)), times sqrt(1 - n_h / N_h) for the finite
+    population: so no resample lacks a stratum. A stratum whose scores are all equal does not vary in it and is no
+    certainty: it adds the distances of its Wilson bounds, each of its roots being one trial. The standard errors add up
+    those moves within roots; with a root an item they are Cochran's.
+    bootstrap: None for no intervals. Raises ValueError as `stratified_accuracy` does, and for arrays that do not fit.
+    Sources: Cochran 1977, chapters 5 and 11; Rao & Wu 1988, Journal of the American Statistical Association 83,
+    231-241.
+    """
+    values, places = np.asarray(scores, dtype=np.float64), np.asarray(strata, dtype=np.int64)
+    size = _counts(population)
+    if values.ndim != 1 or values.shape != places.shape or ((places < 0) | (places >= size.size)).any():
+        raise ValueError("There must be one score and one stratum of the population for each item.")
+    if not ((values >= 0) & (values <= 1)).all():
+        raise ValueError("A score lies between 0 and 1.")
+    audited = np.bincount(places, minlength=size.size).astype(np.float64)
+    right = np.bincount(places, weights=values, minlength=size.size).astype(np.float64)
+    plain = stratified_accuracy(audited, right, size, names=names, level=level, is_mean=True)
+    codes = root_codes(roots, values.size)
+    if codes is None:
+        return plain
+    n_roots = int(codes.max()) + 1
+    of_items = pooled_mean(values[:, np.newaxis], codes, bootstrap)
+    shared = {place for place in range(size.size) if np.unique(codes[places == place]).size < int(audited[place])}
+    return replace(
+        plain,
+        per_stratum=tuple(
+            replace(stratum, interval=None) if place in shared else stratum
+            for place, stratum in enumerate(plain.per_stratum)
+        ),
+        sampled=replace(plain.sampled, interval=of_items.interval, note=of_items.note, n_roots=n_roots),
+        **_of_population_by_root(plain, values, places, codes, audited, right, size, bootstrap),
+    )
+
+
+def _of_population_by_root(
+    plain: StratifiedAccuracy,
+    values: npt.NDArray[np.float64],
+    places: Ints,
+    codes: Ints,
+    audited: npt.NDArray[np.float64],
+    right: npt.NDArray[np.float64],
+    size: npt.NDArray[np.float64],
+    bootstrap: Bootstrap | None,
+) -> dict[str, Any]:
+    n_roots = int(codes.max()) + 1
+    result = replace(plain.population, n_roots=n_roots)
+    if result.value is None:
+        return {"population": result}
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shares = np.where(audited > 0, right / audited, 0.0)
+        by_item = np.where(audited > 1, size / size.sum() / np.sqrt(audited * (audited - 1)), 0.0)
+        open_part = np.where(size > 0, np.sqrt(1 - audited / size), 0.0)
+    moves = (by_item[places] * (values - shares[places]))[:, np.newaxis]
+    by_root, by_root_finite = (sum_by_root(one, codes) for one in (moves, moves * open_part[places][:, np.newaxis]))
+    errors: dict[str, float | None] = {"standard_error": None, "standard_error_finite": None}
+    if plain.standard_error is not None:
+        errors = {
+            "standard_error": float(np.sqrt((by_root**2).sum())),
+            "standard_error_finite": float(np.sqrt((by_root_finite**2).sum())),
+        }
+    if plain.population.interval is None or bootstrap is None:
+        return errors | {"population": replace(result, interval=None)}
+    resampled = result.value + np.concatenate([sums[:, 0] for sums in resampled_sums(by_root_finite, bootstrap)])
+    interval, note = percentile_interval(resampled, bootstrap, n_roots=n_roots)
+    if interval is None:
+        return errors | {"population": replace(result, interval=None, note=note)}
+    below, above = result.value - interval.lower, interval.upper - result.value
+    alike = []
+    for place in np.flatnonzero((audited > 0) & (audited < size)):
+        own = values[places == place]
+        if np.ptp(own) > 0:
+            continue
+        # What was audited out of a finite population counts for more, as without roots.
+        trials = np.unique(codes[places == place]).size * (size[place] - 1) / (size[place] - audited[place])
+        lower, upper = wilson_bounds(shares[place], trials, bootstrap.level)
+        weight = size[place] / size.sum()
+        alike.append((weight * (shares[place] - lower), weight * (upper - shares[place])))
+    if alike:
+        # One row for each such stratum: how far its bounds are below and above.
+        below, above = np.hypot([below, above], np.linalg.norm(np.array(alike), axis=0)).tolist()
+        interval = replace(
+            interval,
+            method=f"{interval.method}; Wilson's by root in strata whose labels are all alike",
+            degenerate=False,
+        )
+        note = ""
+    interval = replace(interval, lower=max(0.0, result.value - below), upper=min(1.0, result.value + above))
+    return errors | {"population": replace(result, interval=interval, note=note)}
+
+
 def _of_population(
     audited: npt.NDArray[np.float64],
     right: npt.NDArray[np.float64],
@@ -110,7 +226,8 @@ def _of_population(
         return replace(result, note=note), None, None
     trials, k, in_population = audited[present], right[present], size[present]
     shares, weights = k / trials, in_population / in_population.sum()
-    value = float(weights @ shares)
+    # Weights that are rounded may add up to a little more than one.
+    value = min(1.0, float(weights @ shares))
     error: float | None = None
     error_finite: float | None = None
     if (trials > 1).all():

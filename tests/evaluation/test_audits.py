@@ -22,7 +22,7 @@ from evaluation.services.audits import Column, audit_results
 from evaluation.stats import wilson
 from tests.annotate.audits import AuditStudy
 from tests.api_client import ApiClient
-from tests.factories import YES_NO, make_member, make_stage
+from tests.factories import YES_NO, make_item, make_member, make_stage
 
 pytestmark = pytest.mark.django_db
 
@@ -66,7 +66,7 @@ class Told(AuditStudy):
         and the second is unsure about one of science not_sure; everything else is right."""
         self.draw(k=4)
         drawn: dict[str, list[str]] = {}
-        entries = Audit.objects.get().item_set.entries.order_by("position")
+        entries = Audit.objects.get(stage=self.stage).item_set.entries.order_by("position")
         for name in entries.values_list("revision__item__external_id", flat=True):
             drawn.setdefault(name.rsplit("-", 1)[0], []).append(name)
         both = drawn["adversarial-yes"][:2]
@@ -185,6 +185,38 @@ def test_what_is_left_out_after_its_verdicts_still_counts(told):
     after = audit_results(stage=told.stage)
     assert [one.sampled for one in after.results] == [one.sampled for one in before.results]
     assert next(one for one in after.errors if one.audited.external_id == told.both[0]).repair.state == "excluded"
+
+
+def test_labels_of_one_table_are_no_independent_labels(told):
+    """Adversarial hangs on two tables, science on none: the same shares, less certain, and the page says by what."""
+    plain = Told()
+    for study in (told, plain):
+        study.audit()
+    tables = [make_item(told.project, external_id=f"table {n}") for n in range(2)]
+    for n, name in enumerate(sorted(told.project.items.filter(external_id__startswith="adv").values_list("pk"))):
+        told.project.items.filter(pk=name[0]).update(root=tables[n % 2])
+    found, alone = audit_results(stage=told.stage), audit_results(stage=plain.stage)
+    # 8 labels on two tables, 10 on their own.
+    assert (len(found.items), found.n_roots, alone.n_roots) == (18, 12, 18)
+    name = f"reviewer_{told.reviewers[0].pseudonym}"
+    one, other = row(found, name), row(alone, f"reviewer_{plain.reviewers[0].pseudonym}")
+    for figure, independent in ((one.sampled, other.sampled), (one.population, other.population)):
+        assert figure["value"] == independent["value"]
+        assert (figure["n_items"], figure["n_roots"]) == (18, 12)
+        assert figure["method"].startswith("percentile bootstrap over roots")
+        assert (figure["n_resamples"], figure["seed"]) == (1000, 1)
+    assert other.sampled["method"] == "wilson"
+    by_words = {one.words: one for one in found.strata}
+    assert by_words["adversarial", "Yes"].mean["n_roots"] == 2
+    assert by_words["science", "Yes"].mean["method"] == "wilson"
+    page = told.page()
+    assert "The 18 labels hang on 12 roots (tables, databases, groups), so they are not independent." in page
+    assert "percentile bootstrap over roots, 1,000 resamples, seed 1" in page
+    assert "Wilson’s in the sample" not in page
+    assert "Wilson’s in the sample" in plain.page()
+    api = ApiClient(told.admin, "run", "read")
+    told_by_api = api.get(f"projects/{told.project.slug}/stages/{told.stage.slug}/audit/results/").json()
+    assert told_by_api["n_roots"] == 12
 
 
 def test_an_excluded_reviewer_counts_no_more(told):

@@ -2,10 +2,16 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from evaluation.stats import attainable_percentage, stratified_accuracy, wilson
+from evaluation.stats import (
+    Bootstrap,
+    attainable_percentage,
+    stratified_accuracy,
+    stratified_accuracy_of_roots,
+    wilson,
+)
 
 STRATA = st.lists(
     st.tuples(st.integers(0, 40), st.integers(0, 40), st.integers(0, 400)).map(
@@ -94,6 +100,7 @@ def test_impossible_numbers_are_refused(columns, problem):
 
 
 @given(STRATA)
+@example([(1, 1, 102), (1, 1, 317), (1, 1, 52), (1, 1, 6)])  # their weights add up to 1 and a rounding error
 def test_the_interval_has_a_width_and_holds_the_value(strata):
     result = stratified_accuracy(*zip(*strata, strict=True)).population
     assert 0 <= result.interval.lower <= result.value <= result.interval.upper <= 1
@@ -163,3 +170,101 @@ def test_only_means_may_be_broken_numbers():
         stratified_accuracy([10], [9.5], [100])
     with pytest.raises(ValueError, match="right <= n"):
         stratified_accuracy([10], [10.5], [100], is_mean=True)
+
+
+# Items that share roots
+
+RESAMPLED = Bootstrap(seed=1, n_resamples=4_000)
+
+
+def of_roots(scores, strata, roots, population, **more):
+    return stratified_accuracy_of_roots(scores, strata, roots, population, **{"bootstrap": RESAMPLED} | more)
+
+
+@given(STRATA)
+def test_where_no_two_items_share_a_root_it_is_the_same(strata):
+    n, right, size = (list(column) for column in zip(*strata, strict=True))
+    scores = [float(k < right[h]) for h in range(len(n)) for k in range(n[h])]
+    places = [h for h in range(len(n)) for _ in range(n[h])]
+    expected = stratified_accuracy(n, right, size, is_mean=True)
+    assert of_roots(scores, places, range(len(scores)), size) == expected
+
+
+def test_tables_of_equal_labels_count_as_so_many_items():
+    # 20 tables with 5 questions each, right or wrong together: as uncertain as 20 items, not as 100.
+    tables = [1] * 14 + [0] * 6
+    scores, roots = np.repeat(tables, 5), np.repeat(np.arange(20), 5)
+    result = of_roots(scores, [0] * 100, roots, [10**9])
+    assert (result.sampled.value, result.sampled.n, result.sampled.n_roots) == (0.7, 100, 20)
+    alone, many = wilson(14, 20), wilson(70, 100)
+    for estimate in (result.sampled, result.population):
+        width = estimate.interval.upper - estimate.interval.lower
+        assert width > 1.7 * (many.upper - many.lower)
+        assert width == pytest.approx(alone.upper - alone.lower, rel=0.1)
+        assert estimate.interval.method == "percentile bootstrap over roots"
+        assert (estimate.n_items, estimate.n_roots) == (100, 20)
+    # By hand: each root moves it by 5 (y - .7) / sqrt(100 * 99).
+    assert result.standard_error == pytest.approx(np.sqrt((14 * 0.09 + 6 * 0.49) * 25 / 9900))
+
+
+def test_standard_errors_are_cochrans_where_roots_hold_one_item_of_a_stratum_each():
+    # One root has an item of each stratum: their moves add up before they are squared.
+    scores, strata, roots = [1, 0, 1, 1, 0, 0], [0, 0, 0, 1, 1, 1], [1, 2, 3, 1, 5, 6]
+    result = of_roots(scores, strata, roots, [60, 40])
+    moves = [w * (y - p) / np.sqrt(6) for w, p, ys in ((0.6, 2 / 3, scores[:3]), (0.4, 1 / 3, scores[3:])) for y in ys]
+    expected = np.sqrt((moves[0] + moves[3]) ** 2 + sum(moves[k] ** 2 for k in (1, 2, 4, 5)))
+    assert result.standard_error == pytest.approx(expected)
+    assert result.standard_error_finite < result.standard_error
+
+
+def test_all_right_in_tables_is_no_certainty_and_less_certain_than_without_them():
+    scores, strata, roots = [1] * 20, [0] * 10 + [1] * 10, [n // 5 for n in range(20)]
+    result = of_roots(scores, strata, roots, [500, 500])
+    plain = stratified_accuracy([10, 10], [10, 10], [500, 500])
+    assert result.population.interval.upper == result.sampled.interval.upper == 1
+    assert result.population.interval.lower < plain.population.interval.lower - 0.1
+    assert "Wilson's by root" in result.population.interval.method
+    assert not result.population.interval.degenerate
+    assert result.sampled.interval == wilson(4, 4)
+
+
+def test_one_stratum_that_is_all_right_widens_the_whole():
+    scores = [1, 0, 1, 0, 1, 1, 0, 1, 1, 0] + [1] * 10
+    strata, roots = [0] * 10 + [1] * 10, [n // 2 for n in range(20)]
+    both = of_roots(scores, strata, roots, [100, 900]).population
+    alone = of_roots(scores[:10], [0] * 10, roots[:10], [100]).population
+    # In the first stratum the moves are the same, weighing a tenth; the second adds what it does not know.
+    assert both.value - both.interval.lower > 0.9 * (1 - wilson(5, 5).lower) * 0.9
+    assert 0.1 * (alone.value - alone.interval.lower) < both.value - both.interval.lower
+
+
+def test_with_everything_audited_nothing_is_estimated_with_roots_either():
+    result = of_roots([1, 0, 1, 1], [0] * 4, [1, 1, 2, 2], [4]).population
+    assert (result.value, result.interval, result.n_roots) == (0.75, None, 2)
+    assert "every item was audited" in result.note
+
+
+def test_a_single_root_and_an_empty_stratum_have_no_interval_and_say_why():
+    alone = of_roots([1, 0, 1], [0] * 3, [7, 7, 7], [100])
+    assert alone.sampled.interval is alone.population.interval is None
+    assert "single independent unit" in alone.population.note
+    missing = of_roots([1, 0, 1], [0] * 3, [7, 7, 8], [100, 5], names=["a", "b"]).population
+    assert (missing.value, missing.undefined, missing.n_roots) == (None, "no_trials", 2)
+    assert of_roots([1, 0, 1], [0] * 3, [7, 7, 8], [100], bootstrap=None).population.interval is None
+
+
+@pytest.mark.parametrize("wrong", [([1], [1], [1], [5]), ([2], [0], [1], [5]), ([1, 1], [0], [1, 2], [5])])
+def test_arrays_of_items_that_do_not_fit_are_refused(wrong):
+    with pytest.raises(ValueError, match=r"one score|between 0 and 1"):
+        of_roots(*wrong)
+
+
+@given(STRATA, st.integers(1, 5), st.integers(0, 99))
+def test_with_roots_the_interval_holds_the_value_and_stays_within_bounds(strata, per_root, seed):
+    n, right, size = (list(column) for column in zip(*strata, strict=True))
+    scores = np.array([float(k < right[h]) for h in range(len(n)) for k in range(n[h])])
+    places = np.array([h for h in range(len(n)) for _ in range(n[h])])
+    roots = np.random.default_rng(seed).permutation(scores.size) // per_root
+    found = of_roots(scores, places, roots, size, bootstrap=Bootstrap(seed=seed, n_resamples=200)).population
+    if found.interval is not None:
+        assert 0 <= found.interval.lower <= found.value <= found.interval.upper <= 1
