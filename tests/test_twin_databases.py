@@ -120,6 +120,9 @@ def change_what_is_hidden(world: SimpleNamespace) -> None:
     ItemKey.objects.update(strata=[["domain", "politics"], ["hops", "3"]], is_check=True, extra=[["gold", "no"]])
     Prediction.objects.update(answer={"label": "not_sure"}, note="another note altogether")
     Call.objects.update(completion="Something else entirely.")
+    drawn = world.audit.audit.item_set
+    drawn.rule |= {"strata": [{"values": ["sports", "no"], "n_population": 9, "n_drawn": n} for n in (1, 2)]}
+    drawn.save()
     JudgeSample.objects.update(seed=2, counts=[], shows="completion")
     CandidateOrigin.objects.all().delete()
     others = Annotation.objects.exclude(assignment__person=world.me)

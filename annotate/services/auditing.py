@@ -12,6 +12,7 @@ import itertools
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.db import transaction
 
@@ -115,10 +116,16 @@ class Plan:
 
 @dataclass(frozen=True)
 class Drawn(Plan):
-    """A draw that was made. field: as it was then."""
+    """A draw that was made. field: as it was then. told_keys: those of its keys whose values the drawn items tell in
+    their content, under the same name."""
 
     seed: int
     audit: Audit
+    told_keys: tuple[str, ...] = ()
+
+    def may_be_told(self, shown_keys: Sequence[str]) -> bool:
+        """Whether its strata are made of what a reviewer sees of each item: these content keys, and its label."""
+        return all(key in self.told_keys and key in shown_keys for key in self.keys)
 
     @property
     def starts(self) -> list[int]:
@@ -275,7 +282,7 @@ def draw_audit(
         n=planned.plan.n_drawn,
         n_population=planned.plan.n_population,
     )
-    return Drawn(**vars(planned.plan), seed=seed, audit=audit)
+    return Drawn(**vars(planned.plan), seed=seed, audit=audit, told_keys=tuple(item_set.rule["told_keys"]))
 
 
 def draw_made(stage: Stage) -> Drawn | None:
@@ -297,6 +304,7 @@ def draw_made(stage: Stage) -> Drawn | None:
         n_excluded=rule["n_excluded"],
         seed=audit.item_set.seed or 0,
         audit=audit,
+        told_keys=tuple(rule.get("told_keys", ())),
     )
 
 
@@ -543,6 +551,7 @@ def _item_set(stage: Stage, labels: Labels, planned: _Planned, seed: int) -> Ite
             "population": labels.population.name if labels.population else "",
             "keys": list(plan.keys),
             "by_label": plan.by_label,
+            "told_keys": _told_in_content(planned),
             "strata": [
                 {"values": list(one.values), "n_population": one.n_population, "n_drawn": one.n_drawn}
                 for one in plan.strata
@@ -566,6 +575,32 @@ def _item_set(stage: Stage, labels: Labels, planned: _Planned, seed: int) -> Ite
         for position, (row, stratum) in enumerate(entries)
     )
     return item_set
+
+
+def _told_in_content(planned: _Planned) -> list[str]:
+    """The keys of the strata that are no secret: each drawn item has the value of its stratum in its content, too."""
+    value_of = {
+        row.revision: dict(zip(planned.plan.keys, stratum.values, strict=False))
+        for stratum, rows in zip(planned.plan.strata, planned.rows, strict=True)
+        for row in rows
+    }
+    told = list(planned.plan.keys)
+    ids = sorted(value_of) if told else []
+    for start in range(0, len(ids), 1_000):
+        contents = ItemRevision.objects.filter(pk__in=ids[start : start + 1_000]).values_list("pk", "content")
+        for revision, content in contents.iterator():
+            pairs = [(pair[0], pair[1]) for pair in content]
+            told = [key for key in told if _content_value(pairs, key) == value_of[revision][key]]
+    return told
+
+
+def _content_value(pairs: Sequence[tuple[str, Any]], key: str) -> str:
+    """What the content says under a name, as a stratum would: several values together."""
+    values: set[str] = set()
+    for name, value in pairs:
+        if name == key:
+            values.update(str(one) for one in (value if isinstance(value, list) else [value]))
+    return "; ".join(sorted(values)) or WITHOUT_VALUE
 
 
 def _fill(stage: Stage, field: str, rows: Sequence[_Labelled], seed: int) -> None:

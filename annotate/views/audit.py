@@ -21,7 +21,11 @@ def _show(
     if made is None:
         return Shown(answer, {})
     left = left_to_audit(stage=assignment.stage, person=assignment.person)
-    rows = [{"words": made.in_words(one.values), "n_left": one.n_left, "n_drawn": one.n_drawn} for one in left]
+    version = assignment.stage.versions.get(is_current=True)
+    rows = []
+    # Strata are hidden from annotators: a count of what is left would tell them before, and of whom, they are told.
+    if (made.keys or made.by_label) and made.may_be_told(version.shown_keys):
+        rows = [{"words": made.in_words(one.values), "n_left": one.n_left, "n_drawn": one.n_drawn} for one in left]
     context = {
         "draw_left": rows,
         "draw_keys": [*made.keys, *([""] if made.by_label else [])],
@@ -30,7 +34,6 @@ def _show(
     }
     # What is called wrong is no correction of itself.
     audited = [answer_text(label) for label in labels_in(content_beside(assignment.stage_item_id))]
-    version = assignment.stage.versions.get(is_current=True)
     verdicts = [spec.name for spec in fields_from_json(version.fields) if spec.type == "verdict"]
     return Shown(answer, context, {name: {"audited": audited} for name in verdicts})
 

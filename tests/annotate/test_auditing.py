@@ -7,6 +7,7 @@ from collections import Counter
 
 import pytest
 from django.db import connection
+from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from hypothesis import given
 from hypothesis import strategies as st
@@ -387,6 +388,58 @@ def test_a_reviewer_sees_what_is_left_of_the_draw_and_nothing_of_the_other(study
     assert left(me) == whole | {name: whole[name] - 1}
     assert left(other) == whole
     assert sum(Counter(left(me)).values()) == 13
+
+
+def work_page(study, person) -> str:
+    client = Client()
+    client.force_login(person)
+    page = client.get(f"/work/{study.project.slug}/{study.stage.slug}/")
+    assert page.status_code == 200
+    return page.text
+
+
+def left_told(page: str) -> str:
+    return page[page.index('class="draw-left"') :].partition("</details>")[0]
+
+
+def test_strata_that_reviewers_do_not_see_are_told_to_none_of_them(study):
+    study.draw(k=3)
+    told = left_told(work_page(study, study.reviewers[0]))
+    assert "14 of 14 left to you" in told
+    assert not [word for word in ("science", "adversarial", "domain", "Not sure enough", "<td") if word in told]
+    client = Client()
+    client.force_login(study.admin)
+    assert "adversarial" in client.get(f"/p/{study.project.slug}/stages/{study.stage.slug}/").text
+
+
+@pytest.mark.parametrize(
+    ("content", "shown", "is_told"),
+    [
+        ([["domain", "science"]], ["question", "domain"], True),
+        # One item says something else than its stratum, one says nothing, and what is not shown is not seen.
+        ([["domain", "history"]], ["question", "domain"], False),
+        ([], ["question", "domain"], False),
+        ([["domain", "science"]], ["question"], False),
+    ],
+)
+def test_strata_of_what_a_reviewer_sees_are_told(study, content, shown, is_told):
+    for item in study.project.items.all():
+        domain = [["domain", item.external_id.partition("-")[0]]]
+        item.revisions.update(content=[["question", "?"], *domain])
+    study.project.items.get(external_id="science-no-0").revisions.update(content=[["question", "?"], *content])
+    study.stage.versions.update(shown_keys=shown)
+    study.draw(k=100)
+    told = left_told(work_page(study, study.reviewers[0]))
+    assert ("<td><bdi>science</bdi></td>" in told) == is_told
+    assert "21 of 21 left to you" in told
+
+
+def test_the_label_itself_is_seen_and_told_as_a_stratum_and_no_strata_are_none(study):
+    study.draw(k=2, keys=[])
+    assert "<td><bdi>Not sure enough</bdi></td>" in left_told(work_page(study, study.reviewers[0]))
+    plain = AuditStudy()
+    plain.draw(k=2, keys=[], by_label=False)
+    assert "<td" not in left_told(work_page(plain, plain.reviewers[0]))
 
 
 @pytest.mark.django_db(transaction=True)

@@ -151,6 +151,8 @@ def test_the_pages_of_an_audit_are_accessible_and_fit(study, new_context, at_wor
     worker = at_work(study.reviewers[0], study.stage, **options)
     worker.press("2")
     worker.page.locator(".draw-left summary").click()
+    # The domain is no content of these items, so how many of which are left is not told.
+    expect(worker.page.locator(".draw-left")).not_to_contain_text("science")
     looks_right(worker.page, f"audit-work-{where}")
     worker.sees_state(re.compile("Saved"))
     worker.page.close()
