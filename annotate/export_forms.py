@@ -10,8 +10,7 @@ from django.core.validators import validate_slug
 
 from annotate.models import Project
 from annotate.project_forms import PlainForm
-from annotate.services.exporting.formats import FORMATS
-from annotate.services.exporting.kinds import kinds_for
+from annotate.services.exporting.kinds import KINDS, kinds_for
 from annotate.wording import _
 
 ARCHIVE = "archive"
@@ -26,12 +25,20 @@ class ExportForm(forms.Form):
     def __init__(self, *args: Any, may_run: bool, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         kinds = [kind for kind in kinds_for(may_run=may_run) if kind.write is None]
-        self.words = {kind.name: kind.words for kind in kinds} | {form.name: form.words for form in FORMATS.values()}
+        formats = {form.name: form for kind in kinds for form in kind.formats}
+        self.words = {kind.name: kind.words for kind in kinds} | {form.name: form.words for form in formats.values()}
         kind_field: Any = self.fields["kind"]
         kind_field.choices = [(kind.name, kind.title) for kind in kinds]
         kind_field.initial = kinds[0].name
         format_field: Any = self.fields["format"]
-        format_field.choices = [(form.name, form.label) for form in FORMATS.values()]
+        format_field.choices = [(form.name, form.label) for form in formats.values()]
+
+    def clean(self) -> dict[str, Any]:
+        asked: dict[str, Any] = super().clean() or {}
+        kind, form = KINDS.get(asked.get("kind", "")), asked.get("format")
+        if kind and form and kind.format(form) is None:
+            self.add_error("format", ValidationError(_("%(title)s cannot be had in this form.", title=kind.title)))
+        return asked
 
     def offered(self, name: str) -> list[dict[str, Any]]:
         """The choices of a field with what each is good for."""

@@ -69,8 +69,8 @@ class UploadForm(PlainForm):
         label=_("File of items or answers"),
         widget=forms.FileInput(attrs={"class": ""}),
         help_text=_(
-            "CSV, TSV, JSON, JSON Lines, Excel (.xlsx), Parquet, an export of Label Studio or doccano, a "
-            "ZIP of JSON files."
+            "CSV, TSV, JSON, JSON Lines, Excel (.xlsx), Parquet, an export of Label Studio, doccano, Argilla or "
+            "Prodigy, a ZIP of JSON files."
         ),
     )
     tables = forms.FileField(

@@ -34,7 +34,9 @@ class ExportQuery(Input):
 class NewExportInput(Input):
     kind = serializers.CharField(max_length=40, help_text="answers, items, resolutions, predictions ... (docs).")
     format = serializers.CharField(
-        default="exact", max_length=12, help_text="exact, jsonl, spreadsheet, xlsx; an archive is a zip."
+        default="exact",
+        max_length=12,
+        help_text="exact, jsonl, spreadsheet, xlsx; of answers argilla and prodigy, too; an archive is a zip.",
     )
 
 

@@ -8,13 +8,13 @@ from dataclasses import asdict, dataclass, fields, replace
 from itertools import islice, pairwise
 from typing import Any
 
+from annotate.sources import argilla, label_studio, prodigy
 from annotate.sources.archives import opened_zip
 from annotate.sources.decoding import CHUNK_BYTES, ENCODINGS, BinaryFile, byte_order_mark
 from annotate.sources.delimited import DELIMITERS, NEWLINES, csv_options
 from annotate.sources.errors import SourceError, shortened
 from annotate.sources.json_files import MAX_MEMBERS, SUFFIXES
 from annotate.sources.json_window import JsonWindow
-from annotate.sources.label_studio import is_task
 from annotate.sources.records import Limits
 from annotate.wording import _
 
@@ -27,10 +27,12 @@ FORMATS = {
     "parquet": "Parquet",
     "json_files": _("ZIP of JSON files"),
     "label_studio": _("Label Studio JSON"),
+    "argilla": _("Argilla records"),
+    "prodigy": _("Prodigy JSONL"),
 }
 # They say themselves how their text is written.
 BINARY_FORMATS = ("xlsx", "parquet", "json_files")
-NESTED_FORMATS = ("jsonl", "json", "parquet", "json_files", "label_studio")
+NESTED_FORMATS = ("jsonl", "json", "parquet", "json_files", "label_studio", "argilla", "prodigy")
 READ = _("import reads CSV, TSV, JSON, JSON Lines, Excel workbooks (.xlsx) and Parquet")
 SAMPLE_BYTES = 1 << 18
 
@@ -124,10 +126,8 @@ def detect(file: BinaryFile, name: str) -> Detected:
         raise SourceError(_("The file is empty; choose the one that holds the records."))
     format_name = _format_of(text, name)
     newline = _newline_of(text)
-    if format_name == "json" and _holds_tasks(file, encoding):
-        return Detected("label_studio", encoding, note, newline=newline)
     if format_name in ("jsonl", "json"):
-        return Detected(format_name, encoding, note, newline=newline)
+        return Detected(_tool_of(file, encoding) or format_name, encoding, note, newline=newline)
     dialect = _dialect_of(text, prefer_tab=format_name == "tsv", newline=newline, is_whole=len(head) < SAMPLE_BYTES)
     return Detected(
         "tsv" if dialect.delimiter == "\t" else "csv",
@@ -194,16 +194,20 @@ def _detect_parquet(file: BinaryFile, name: str) -> Detected:
     return Detected("parquet", "utf-8")
 
 
-def _holds_tasks(file: BinaryFile, encoding: str) -> bool:
-    """Whether the first element of the list is a task of Label Studio."""
+def _tool_of(file: BinaryFile, encoding: str) -> str:
+    """Whose export the file is, by its first object, in a list or on the first line; "" if it is of no tool's kind."""
     window = JsonWindow(file, encoding, Limits())
     try:
-        if window.peek() != "[":
-            return False
-        window.take("[")
-        return window.peek() == "{" and is_task(window.value(row=1))
+        if is_list := window.peek() == "[":
+            window.take("[")
+        first = window.value(row=1) if window.peek() == "{" else None
     except SourceError:
-        return False
+        return ""
+    if is_list and label_studio.is_task(first):
+        return "label_studio"
+    if argilla.is_record(first):
+        return "argilla"
+    return "prodigy" if prodigy.is_task(first) else ""
 
 
 def _refuse_what_is_no_text(head: bytes, name: str) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from annotate.languages import is_language_tag
-from annotate.sources import blocks, label_studio
+from annotate.sources import answer_columns, blocks
 from annotate.sources.guessing_answers import data_columns, guess_answers, item_column
 from annotate.sources.json_array import KEY_COLUMN
 from annotate.sources.mapping import ContentColumn, GoldColumn, Mapping
@@ -85,7 +85,7 @@ def guess_mapping(
     id_column = KEY_COLUMN if KEY_COLUMN in columns else named(_ID_NAMES, lambda v: _are_ids(v, len(sample)))
     # Repeats in a column called id are mistakes that somebody must hear of, not a reason to do without ids.
     id_column = id_column or named(_SURE_ID_NAMES, lambda v: _are_in_most_records(v, len(sample)))
-    if answers is not None or label_studio.ID in columns:
+    if answers is not None or answer_columns.ID in columns:
         # Whoever answers an item repeats its id.
         id_column = item_column(columns)
     language_column = named(_LANGUAGE_NAMES, lambda v: bool(v) and all(is_language_tag(str(tag).strip()) for tag in v))
@@ -98,9 +98,11 @@ def guess_mapping(
     strata = tuple(c for c in columns if folded(c) in _STRATA_NAMES and c not in taken and _are_scalars(values[c]))
     free = [c for c in columns if c not in taken | looks_gold and c not in strata and c != group_column]
     shown = [c for c in free if folded(c) in _CONTENT_NAMES]
-    if answers is not None or label_studio.ID in columns:
+    if answers is not None or answer_columns.ID in columns:
         free = [column for column in data_columns(columns) if column in free]
-    if not shown and (answers is None or free):
+    if told := {name for names in values.get(answer_columns.SHOWN, []) for name in names}:
+        shown = [column for column in columns if column in told]
+    elif not shown and (answers is None or free):
         texts = [c for c in free if any(isinstance(value, str) for value in values[c])]
         shown = sorted(texts, key=lambda c: _mean_length(values[c]), reverse=True)[:1]
     return Mapping(

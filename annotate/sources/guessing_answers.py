@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from annotate.sources import blocks, label_studio
+from annotate.sources import answer_columns, blocks
 from annotate.sources.answered import AnswerColumn, Answers
 from annotate.sources.json_files import NAME_COLUMN
 from annotate.sources.names import folded
@@ -52,18 +52,26 @@ def guess_answers(columns: Sequence[str], values: dict[str, list[Any]], field_na
     def named(names: Sequence[str]) -> str | None:
         return next((by_name[name] for name in names if name in by_name), None)
 
-    if label_studio.ID in columns:
-        return (
-            Answers(
-                fields=_fields([c for c in columns if c.startswith(label_studio.ANSWER_PREFIX)], values, field_names),
-                annotator_column=label_studio.ANNOTATOR,
-                time_column=label_studio.ANSWERED_AT,
-                seconds_column=label_studio.SECONDS,
-                skip_column=label_studio.SKIPPED,
-                ground_truth_column=label_studio.GROUND_TRUTH,
+    if answer_columns.ID in columns:
+        if answer_columns.ANNOTATOR not in columns:
+            return None
+        answered = [column for column in columns if column.startswith(answer_columns.ANSWER_PREFIX)]
+        time, seconds, skip, truth = (
+            name if name in columns else None
+            for name in (
+                answer_columns.ANSWERED_AT,
+                answer_columns.SECONDS,
+                answer_columns.SKIPPED,
+                answer_columns.GROUND_TRUTH,
             )
-            if label_studio.ANNOTATOR in columns
-            else None
+        )
+        return Answers(
+            fields=_fields(answered, values, field_names),
+            annotator_column=answer_columns.ANNOTATOR,
+            time_column=time,
+            seconds_column=seconds,
+            skip_column=skip,
+            ground_truth_column=truth,
         )
     annotator = named(_ANNOTATOR_NAMES) or _member_column(columns, values)
     if annotator is None:
@@ -82,16 +90,16 @@ def guess_answers(columns: Sequence[str], values: dict[str, list[Any]], field_na
 
 def item_column(columns: Sequence[str]) -> str | None:
     """The column that names the item: its values repeat, so that only its name can tell."""
-    if label_studio.ID in columns:
-        return label_studio.ID
+    if answer_columns.ID in columns:
+        return answer_columns.ID
     by_name = {folded(column): column for column in reversed(columns)}
     return next((by_name[name] for name in _ITEM_NAMES if name in by_name), None)
 
 
 def data_columns(columns: Sequence[str]) -> list[str]:
-    """Of an export of Label Studio, which puts the task's data first, those that it shows; of other files none."""
-    if label_studio.ID in columns:
-        return [c for c in columns if not c.startswith(("(", label_studio.ANSWER_PREFIX))]
+    """Of another tool's export those that hold the item's data, some of which it shows; of other files none."""
+    if answer_columns.ID in columns:
+        return [c for c in columns if answer_columns.is_of_item(c)]
     if all(name in columns for name in (*_JSON_MIN, "id")):
         return list(columns[: columns.index("id")])
     return []
@@ -99,7 +107,7 @@ def data_columns(columns: Sequence[str]) -> list[str]:
 
 def field_name(column: str, taken: Sequence[str] = ()) -> str:
     """A name that a field may have, made of a column's."""
-    base = re.sub(r"[^a-z0-9]+", "_", folded(column.removeprefix(label_studio.ANSWER_PREFIX))).strip("_")[:40]
+    base = re.sub(r"[^a-z0-9]+", "_", folded(column.removeprefix(answer_columns.ANSWER_PREFIX))).strip("_")[:40]
     base = base if re.match("[a-z]", base) else f"field_{base}".rstrip("_")
     if base in ("person", "flag", "active_seconds", "client_key", "flag_note"):
         base = f"{base}_answer"
@@ -119,7 +127,7 @@ def _member_column(columns: Sequence[str], values: dict[str, list[Any]]) -> str 
 
 
 def _answer_columns(columns: Sequence[str], by_name: dict[str, str], field_names: Sequence[str]) -> list[str]:
-    prefixed = [column for column in columns if column.startswith(label_studio.ANSWER_PREFIX)]
+    prefixed = [column for column in columns if column.startswith(answer_columns.ANSWER_PREFIX)]
     if prefixed:
         return prefixed
     if all(name in columns for name in _JSON_MIN) and "id" in columns:

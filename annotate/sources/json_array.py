@@ -10,6 +10,7 @@ from typing import Literal
 from annotate.sources.decoding import BinaryFile
 from annotate.sources.errors import SourceError, shortened
 from annotate.sources.json_window import JsonWindow
+from annotate.sources.jsonl import read_jsonl
 from annotate.sources.records import Limits, Record
 from annotate.wording import _
 
@@ -31,6 +32,14 @@ def read_json(file: BinaryFile, *, encoding: str, limits: Limits) -> Iterator[Re
         window.expect_end()
     else:
         raise window.wrong("a JSON file must begin with [ or {")
+
+
+def read_json_or_lines(file: BinaryFile, *, encoding: str, limits: Limits) -> Iterator[Record]:
+    """Records in a list, or one a line: which of the two their first character tells."""
+    if JsonWindow(file, encoding, limits).peek() == "[":
+        yield from read_json(file, encoding=encoding, limits=limits)
+    else:
+        yield from read_jsonl(file, encoding=encoding, limits=limits)
 
 
 def _members(window: JsonWindow, shape: str | None) -> Iterator[Record]:

@@ -10,24 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from annotate.sources import answer_columns as columns
+from annotate.sources.answer_columns import made_record
 from annotate.sources.decoding import BinaryFile
 from annotate.sources.errors import SourceError, shortened
 from annotate.sources.json_array import read_json
 from annotate.sources.records import Limits, Record
 from annotate.wording import _
-
-ID = "(id)"
-ANNOTATOR = "(annotator)"
-ANSWERED_AT = "(answered at)"
-SECONDS = "(seconds)"
-SKIPPED = "(skipped)"
-GROUND_TRUTH = "(ground truth)"
-UNSUPPORTED = "(unsupported)"
-PREDICTIONS = "(predictions)"
-DRAFTS = "(drafts)"
-ANSWER_PREFIX = "answer."
-# What is counted and told, and of no use as a column.
-COUNTED = (UNSUPPORTED, PREDICTIONS, DRAFTS)
 
 # The kind of a result -> the key of its value. A result with a place in the text or image belongs to a region of it.
 _VALUES = {"choices": "choices", "textarea": "text", "rating": "rating", "number": "number", "datetime": "datetime"}
@@ -60,10 +49,10 @@ def _records_of(task: Record) -> Iterator[Record]:
             line=task.line,
             row=task.number,
         )
-    item = [(ID, values.get("id")), *data.items()]
-    beside = [(PREDICTIONS, _n(values.get("predictions"))), (DRAFTS, _n(values.get("drafts")))]
+    item = [(columns.ID, values.get("id")), *data.items()]
+    beside = [(columns.PREDICTIONS, _n(values.get("predictions"))), (columns.DRAFTS, _n(values.get("drafts")))]
     if not annotations:
-        yield Record(task.number, task.line, [*item, *beside])
+        yield made_record(task, [*item, *beside])
     for position, annotation in enumerate(annotations):
         if not isinstance(annotation, dict):
             raise SourceError(
@@ -73,21 +62,17 @@ def _records_of(task: Record) -> Iterator[Record]:
                 field=f"annotations[{position}]",
             )
         answers, unsupported = _answers(annotation.get("result"), task, position)
-        clashing = next((column for column in answers if column in data), None)
-        if clashing is not None:
-            raise SourceError(_("a control has the name of this field of the data."), line=task.line, field=clashing)
-        yield Record(
-            task.number,
-            task.line,
+        yield made_record(
+            task,
             [
                 *item,
                 *answers.items(),
-                (ANNOTATOR, _person(annotation.get("completed_by"))),
-                (ANSWERED_AT, annotation.get("created_at") or annotation.get("updated_at")),
-                (SECONDS, annotation.get("lead_time")),
-                (SKIPPED, bool(annotation.get("was_cancelled"))),
-                (GROUND_TRUTH, bool(annotation.get("ground_truth"))),
-                (UNSUPPORTED, unsupported),
+                (columns.ANNOTATOR, _person(annotation.get("completed_by"))),
+                (columns.ANSWERED_AT, annotation.get("created_at") or annotation.get("updated_at")),
+                (columns.SECONDS, annotation.get("lead_time")),
+                (columns.SKIPPED, bool(annotation.get("was_cancelled"))),
+                (columns.GROUND_TRUTH, bool(annotation.get("ground_truth"))),
+                (columns.UNSUPPORTED, unsupported),
                 *(beside if position == 0 else []),
             ],
         )
@@ -103,7 +88,7 @@ def _answers(results: Any, task: Record, position: int) -> tuple[dict[str, Any],
         if not isinstance(value, dict) or key is None or key not in value or value.keys() & _REGION_KEYS:
             unsupported.append(shortened(str(kind or "without a type"), 40))
             continue
-        column = f"{ANSWER_PREFIX}{result.get('from_name') or kind}"
+        column = f"{columns.ANSWER_PREFIX}{result.get('from_name') or kind}"
         given = value[key] if isinstance(value[key], list) else [value[key]]
         if any(isinstance(element, list | dict) for element in given):
             unsupported.append(f"nested {kind}")

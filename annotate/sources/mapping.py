@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from annotate.languages import is_language_tag
-from annotate.sources import blocks, label_studio
+from annotate.sources import answer_columns, blocks
 from annotate.sources.answered import NEW_TYPES, AnswerDraft, Answers, read_answer
 from annotate.sources.errors import MappingError, SourceError, shortened
 from annotate.sources.records import Record
@@ -222,7 +222,11 @@ def apply(mapping: Mapping, record: Record) -> ItemDraft:
         strata=[
             [column, text] for column in mapping.strata if (text := _scalar_text(values.get(column), column, record))
         ],
-        extra=[[column, stored_value(value)] for column, value in record.values if column not in used]
+        extra=[
+            [column, stored_value(value)]
+            for column, value in record.values
+            if column not in used and column not in answer_columns.COUNTED
+        ]
         if mapping.answers is None
         else _beside_answers(record, used),
         group=group,
@@ -236,14 +240,14 @@ def apply(mapping: Mapping, record: Record) -> ItemDraft:
 def _beside_answers(record: Record, used: frozenset[str]) -> list[list[Any]]:
     """What is kept aside of an item that people answered: the data of its task, and nothing that belongs to an answer.
 
-    Only an export of Label Studio tells the two apart.
+    Only exports of some tools tell the two apart.
     """
-    if all(column != label_studio.ID for column, _ in record.values):
+    if all(column != answer_columns.ID for column, _ in record.values):
         return []
     return [
         [column, stored_value(value)]
         for column, value in record.values
-        if column not in used and not column.startswith(("(", label_studio.ANSWER_PREFIX))
+        if column not in used and answer_columns.is_of_item(column)
     ]
 
 

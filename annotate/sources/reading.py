@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from annotate.sources.argilla import read_argilla
 from annotate.sources.decoding import BinaryFile
 from annotate.sources.delimited import read_delimited
 from annotate.sources.detect import NESTED_FORMATS, Detected
@@ -10,6 +11,7 @@ from annotate.sources.json_array import read_json
 from annotate.sources.json_files import read_json_files
 from annotate.sources.jsonl import read_jsonl
 from annotate.sources.label_studio import read_label_studio
+from annotate.sources.prodigy import read_prodigy
 from annotate.sources.records import Limits, Record
 from annotate.sources.unfolding import unfolded
 from annotate.wording import _
@@ -34,6 +36,10 @@ def read_records(file: BinaryFile, detected: Detected, limits: Limits = DEFAULT_
         records = read_json_files(file, limits=limits)
     elif detected.format == "label_studio":
         records = read_label_studio(file, encoding=detected.encoding, limits=limits)
+    elif detected.format == "argilla":
+        records = read_argilla(file, encoding=detected.encoding, limits=limits)
+    elif detected.format == "prodigy":
+        records = read_prodigy(file, encoding=detected.encoding, limits=limits)
     elif detected.format == "jsonl":
         records = read_jsonl(file, encoding=detected.encoding, limits=limits)
     elif detected.format == "json":

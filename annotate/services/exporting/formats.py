@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import IO, Any
 
 from annotate.csv_text import cell, csv_chunks
+from annotate.models import Project
 from annotate.wording import _
 
 Row = Sequence[object]
@@ -34,7 +35,10 @@ _NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 
 @dataclass(frozen=True)
 class Format:
-    """suffix and media_type: of the file. words: what it is good for, as the page says it. write: rows -> file."""
+    """suffix and media_type: of the file. words: what it is good for, as the page says it. write: rows -> file.
+
+    whole: in place of write, what makes the file of a project, for a format that is no table.
+    """
 
     name: str
     label: str
@@ -42,6 +46,7 @@ class Format:
     suffix: str
     media_type: str
     write: Callable[[Iterable[Row], IO[bytes], Tick], dict[str, Any]] | None = None
+    whole: Callable[[Project, IO[bytes], Tick], dict[str, Any]] | None = None
 
 
 def write_csv(rows: Iterable[Row], file: IO[bytes], tick: Tick, *, form: str = "exact") -> dict[str, Any]:
@@ -68,7 +73,12 @@ def write_jsonl(rows: Iterable[Row], file: IO[bytes], tick: Tick) -> dict[str, A
 def json_line(record: dict[str, Any]) -> bytes:
     """One line of JSON Lines. Keys inside a value are sorted, as PostgreSQL sorts them in its own way."""
     values = {name: _sorted(value) if isinstance(value, dict | list) else value for name, value in record.items()}
-    text = json.dumps(values, ensure_ascii=False, separators=(",", ":"))
+    return line_of(values)
+
+
+def line_of(record: dict[str, Any]) -> bytes:
+    """One line of JSON, its keys in their order."""
+    text = json.dumps(record, ensure_ascii=False, separators=(",", ":"))
     if _ODD_LINE_END.search(text):
         text = text.translate(_LINE_ENDS)
     return text.encode() + b"\n"

@@ -10,6 +10,7 @@ from annotate.models import Project
 from annotate.services.exporting import rows
 from annotate.services.exporting.answers import answer_rows, n_answer_rows
 from annotate.services.exporting.formats import FORMATS, Format, Row, Tick
+from annotate.services.exporting.tools import TOOL_FORMATS
 from annotate.wording import _
 
 Rows = Callable[..., Iterator[Row]]
@@ -39,6 +40,8 @@ class Kind:
         """Write the file; what there is to say of it."""
         if self.write is not None:
             return self.write(project, file, tick)
+        if form.whole is not None:
+            return form.whole(project, file, tick)
         assert self.rows is not None
         assert form.write is not None
         return form.write(self.rows(project=project), file, tick)
@@ -69,6 +72,7 @@ register(
         True,
         n_answer_rows,
         answer_rows,
+        formats=(*FORMATS.values(), *TOOL_FORMATS),
     ),
     Kind(
         "items",

@@ -16,7 +16,7 @@ from annotate.answers import (
 )
 from annotate.models import Stage
 from annotate.services.importing.options import ImportOptions
-from annotate.sources import label_studio
+from annotate.sources import answer_columns
 from annotate.sources.answered import AnswerDraft, Answers
 from annotate.sources.errors import MappingError, SourceError, shortened
 from annotate.sources.guessing_answers import field_name
@@ -101,10 +101,10 @@ class AnswerReader:
     def _passed_over(self, record: Record) -> list[str]:
         """The kinds of results that the record's reader could not read; predictions and drafts are counted."""
         values = dict(record.values)
-        for name, column in (("n_predictions", label_studio.PREDICTIONS), ("n_drafts", label_studio.DRAFTS)):
+        for name, column in (("n_predictions", answer_columns.PREDICTIONS), ("n_drafts", answer_columns.DRAFTS)):
             n = values.get(column)
             self.counts[name] += n if isinstance(n, int) else 0
-        kinds = values.get(label_studio.UNSUPPORTED)
+        kinds = values.get(answer_columns.UNSUPPORTED)
         return [str(kind) for kind in kinds] if isinstance(kinds, list) else []
 
     def _type_of(self, field: str, new_type: str) -> str:
@@ -186,7 +186,7 @@ class AnswerReader:
         spec: dict[str, Any] = {
             "name": name,
             "type": kind,
-            "caption": column.removeprefix(label_studio.ANSWER_PREFIX)[:200],
+            "caption": column.removeprefix(answer_columns.ANSWER_PREFIX)[:200],
             "decides": True,
             "required": self._n_given[name] == self._n_answers,
         }

@@ -35,6 +35,7 @@ from annotate.services.importing.answer_reading import AnswerReader
 from annotate.services.importing.problems import Problems, refusal
 from annotate.services.projects import create_stage
 from annotate.services.stage_form import content_keys
+from annotate.sources import argilla
 from annotate.sources.errors import SourceError, shortened
 from annotate.sources.mapping import Mapping
 from annotate.wording import _
@@ -349,8 +350,10 @@ def _people(job: ImportJob, repeats: str, stored: Stored, by: Person | None) -> 
             )
         )
     people = dict(ImportedAnnotator.objects.filter(project=job.project_id).values_list("name", "person"))
-    members = Person.objects.filter(memberships__project=job.project_id).values_list("pseudonym", "pk")
-    people = {**dict(members), **people}
+    members = dict(Person.objects.filter(memberships__project=job.project_id).values_list("pseudonym", "pk"))
+    # As users of Argilla, members come back from there under the numbers that they left with.
+    users = {argilla.user_id(pseudonym): person for pseudonym, person in members.items()}
+    people = {**users, **members, **people}
     new = [name for name in names if name not in people]
     password = make_password(None)
     # Without a name, a code or a password of theirs: these people can only be exported, never sign in.

@@ -20,7 +20,7 @@ from annotate.services.importing.reading import (
 )
 from annotate.services.importing.staging import stage_known_items, staging
 from annotate.shown import ShownItem, shown_item
-from annotate.sources import label_studio
+from annotate.sources import answer_columns
 from annotate.sources.blocks import plain_text
 from annotate.sources.errors import MappingError, shortened
 from annotate.sources.mapping import ItemDraft
@@ -92,7 +92,7 @@ def preview_of(job: ImportJob) -> Preview:
     join = options.join
     columns = [*sample.columns, join.key] if join and job.joined else sample.columns
     preview.columns = [
-        column for column in _columns(columns, sample.records) if column.name not in label_studio.COUNTED
+        column for column in _columns(columns, sample.records) if column.name not in answer_columns.COUNTED
     ]
     preview.n_checked, preview.is_whole = len(sample.records), sample.is_whole and sample.fault is None
     preview.missing_keys = missing_keys(reader.mapping, job.stage)

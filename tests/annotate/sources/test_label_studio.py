@@ -100,7 +100,7 @@ def test_what_no_field_holds_is_named(result, kind):
         ([TASK, {"id": 8, "data": [], "annotations": []}], "row 2: this is no task"),
         ([TASK, TASK | {"annotations": 3}], "row 2: this is no task"),
         ([TASK, TASK | {"annotations": [17, 18]}], "field “annotations.0.”: the annotations are listed by number only"),
-        ([TASK, TASK | {"data": {"answer.label": "x"}}], "a control has the name of this field of the data"),
+        ([TASK, TASK | {"data": {"answer.label": "x"}}], "a question has the name of this field of the data"),
         ([TASK, 5], "each element of the list must be an object"),
     ],
 )
