@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 from django.core.files.base import ContentFile
 from django.db import transaction
-from django.db.models import Q
 from django.utils import timezone
 
 from annotate import events
@@ -96,8 +95,9 @@ def erase_person(*, person: Person, by: Person) -> Left:
     if person.username:
         SignInFailure.objects.filter(account=person.username.casefold()[:150]).delete()
     n_files = _forget_names_in_files(person)
-    # Words that were never sent are nobody's answer.
-    Assignment.objects.filter(Q(draft__isnull=False), person=person).update(draft=None)
+    # Words that were never sent are nobody's answer. Those that are on their way at this moment come too late.
+    never_sent = Assignment.objects.filter(person=person).exclude(state=Assignment.State.SUBMITTED)
+    never_sent.update(draft=None, draft_version=Assignment.LAST_DRAFT_VERSION)
     ApiToken.objects.filter(person=person).delete()
     person.groups.clear()
     person.user_permissions.clear()

@@ -229,6 +229,9 @@ def person_code(request: PersonRequest, slug: str, pseudonym: str) -> HttpRespon
     if membership.person.is_staff:
         messages.error(request, _("This person signs in with a password and has no code."))
         return redirect("person", slug, pseudonym)
+    if membership.person.erased_at is not None:
+        messages.error(request, _("This person was erased: nobody could sign in as them again."))
+        return redirect("person", slug, pseudonym)
     # Whoever has the code is that person, in every project they take part in.
     if problem := leaving.why_not(person=membership.person, by=request.user):
         messages.error(request, problem)

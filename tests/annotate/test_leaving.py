@@ -10,7 +10,7 @@ import pytest
 from django.apps import apps
 from django.test import Client
 
-from annotate.exceptions import LastAdmin, PersonNotYours, SignInRefused
+from annotate.exceptions import LastAdmin, PersonNotYours, SignInRefused, StaleDraft
 from annotate.models import (
     Annotation,
     ApiToken,
@@ -24,8 +24,8 @@ from annotate.models import (
     StageItem,
     StoredFile,
 )
-from annotate.services import leaving, people, tokens
-from annotate.services.assigning import claim_next
+from annotate.services import leaving, people, submitting, tokens
+from annotate.services.assigning import claim_next, expire_leases
 from annotate.services.exporting import answer_rows, request_export, run_export
 from annotate.services.exporting.kinds import KINDS
 from annotate.services.importing import import_file
@@ -209,7 +209,28 @@ def test_drafts_of_the_erased_are_gone_and_their_answers_are_not(cast: Cast):
     assert Event.objects.filter(verb="person.erased").count() == 1
 
 
+@pytest.mark.parametrize("state", ["leased", "expired"])
+def test_words_that_were_on_their_way_when_somebody_was_erased_are_not_kept(cast: Cast, state: str):
+    # The request was let in before, and reaches the row after.
+    if state == "expired":
+        Assignment.objects.filter(pk=cast.claim.pk).update(lease_expires_at="2020-01-01T00:00:00Z")
+        assert expire_leases(stage=cast.stage) == 1
+    on_its_way = Assignment.objects.select_related("stage", "person").get(pk=cast.claim.pk)
+    leaving.erase_person(person=cast.person, by=cast.admin)
+    with pytest.raises(StaleDraft):
+        submitting.save_draft(assignment=on_its_way, draft={"answer": {"label": CANARY}}, version=12)
+    assert CANARY not in every_text()
+
+
 # The pages
+
+
+def test_nobody_gets_a_code_of_who_was_erased(cast: Cast):
+    leaving.erase_person(person=cast.person, by=cast.admin)
+    address = f"/p/claims/people/{cast.person.pseudonym}/code/"
+    page = signed_in(cast.admin).post(address, follow=True)
+    assert "nobody could sign in as them again" in page.content.decode()
+    assert Person.objects.get(pk=cast.person.pk).code_digest is None
 
 
 def test_the_pages_deactivate_and_erase_with_the_pseudonym_typed(cast: Cast):
