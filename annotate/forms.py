@@ -31,7 +31,7 @@ class AnswerForm(forms.Form):
     client_key = forms.RegexField(
         regex=r"\A[A-Za-z0-9_-]{1,64}\Z", error_messages={"required": INCOMPLETE, "invalid": INCOMPLETE}
     )
-    draft_version = forms.IntegerField(min_value=0, max_value=2**31 - 1, required=False)
+    draft_version = forms.IntegerField(min_value=0, max_value=Assignment.LAST_DRAFT_VERSION, required=False)
     active_seconds = forms.IntegerField(required=False)
     attention = forms.CharField(required=False)
     flag = forms.BooleanField(required=False)

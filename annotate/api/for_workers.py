@@ -55,7 +55,9 @@ class SubmitInput(AnswerInput):
 
 class DraftInput(AnswerInput):
     draft_version = serializers.IntegerField(
-        min_value=1, max_value=2**31 - 1, help_text="One more than the draft before; an older one is refused."
+        min_value=1,
+        max_value=Assignment.LAST_DRAFT_VERSION,
+        help_text="One more than the draft before; an older one is refused.",
     )
 
 

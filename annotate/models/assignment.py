@@ -64,6 +64,9 @@ class Assignment(models.Model):
     draft = models.JSONField(null=True, blank=True)
     draft_version = models.PositiveIntegerField(default=0)
 
+    # The answer itself counts as one more, and the column ends at 2^31 - 1.
+    LAST_DRAFT_VERSION = 2**31 - 2
+
     objects = AssignmentQuerySet.as_manager()
 
     class Meta:

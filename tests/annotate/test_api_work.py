@@ -168,6 +168,18 @@ def test_a_draft_is_kept_with_the_item_and_an_older_one_is_refused():
     assert (late.status_code, late.json()["error"]) == (409, "stale_draft")
 
 
+def test_an_answer_can_follow_the_last_draft_there_can_be():
+    # The answer raises the number of the draft, and PostgreSQL refused what is no integer of 32 bits.
+    program = Program(make_queue("One?"))
+    held = program.next().json()["held"]
+    address = f"assignments/{held['token']}/draft/"
+    sent = {"form_version": held["form"]["version"], "answer": {"label": "yes"}}
+    assert program.api.post(address, **sent, draft_version=2**31 - 1).status_code == 422
+    assert program.api.post(address, **sent, draft_version=2**31 - 2).status_code == 200
+    assert program.submit(held, answer={"label": "no"}).status_code == 200
+    assert Assignment.objects.get().draft_version == 2**31 - 1
+
+
 def test_my_stages_and_what_is_asked_in_one():
     stage = make_queue("One?", is_closed_book=True, time_limit_seconds=60)
     stage.project.current_date = "December 2022"

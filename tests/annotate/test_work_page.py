@@ -237,6 +237,17 @@ def test_a_draft_may_be_incomplete():
     assert worker.post("work-draft", worker.held(stage), why="I tried", draft_version="1").status_code == 200
 
 
+def test_an_answer_can_follow_the_last_draft_there_can_be():
+    stage = make_queue("One?")
+    worker = Worker(make_member(stage.project))
+    worker.open(stage)
+    held = worker.held(stage)
+    assert worker.post("work-draft", held, label="yes", draft_version=str(2**31 - 1)).status_code == 422
+    assert worker.post("work-draft", held, label="yes", draft_version=str(2**31 - 2)).status_code == 200
+    assert worker.post("work-submit", held, label="yes").status_code == 200
+    assert Annotation.objects.count() == 1
+
+
 def test_a_late_draft_is_refused_quietly():
     stage = make_queue("One?")
     worker = Worker(make_member(stage.project))
