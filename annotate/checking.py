@@ -13,14 +13,18 @@ MODULUS = 1_000_003
 class Standing:
     """What decides which kind of place somebody gets next in a stage.
 
-    n_met: how many of its items they have answered or skipped, checks among them.
+    n_met: how many of its items they have answered or skipped, checks among them. checks_owed: how many checks have
+    come due and were not met yet; below 0 where they have met more. A table is never left for a check, so several may
+    be owed at its end.
     """
 
     is_qualified: bool = True
     n_met: int = 0
+    checks_owed: int = 0
 
-    def after_one(self) -> Standing:
-        return Standing(self.is_qualified, self.n_met + 1)
+    def after_one(self, *, is_check: bool, is_due: bool) -> Standing:
+        """is_due: whether the place that comes next is one of a check."""
+        return Standing(self.is_qualified, self.n_met + 1, self.checks_owed + is_due - is_check)
 
 
 def check_is_due(*, seed: int, who: str, n_met: int, every: int) -> bool:
@@ -37,7 +41,8 @@ def check_is_due(*, seed: int, who: str, n_met: int, every: int) -> bool:
 
 
 def order_of_checks(*, seed: int, who: str) -> tuple[int, int]:
-    """(factor, offset): (rank * factor + offset) mod MODULUS puts the checks into this person's own order."""
+    """(factor, offset): (rank * factor + offset) mod MODULUS puts the checks, by the first of those that hang together,
+    into this person's own order."""
     number = _number(f"{seed}/{who}/order")
     return 1 + number % (MODULUS - 1), (number >> 24) % MODULUS
 

@@ -70,7 +70,13 @@ CLAIMABLE = "place.state = 'open' AND place.purpose = '' AND place.active < (pla
 
 # Of a stage's other places: a handful, found by the partial index stage_item_apart.
 APART = "NOT (place.purpose = '')"
-CHECK = f"place.state = 'open' AND {APART} AND place.purpose IN ('check', 'counted_check')"
+OPEN_CHECK = "place.state = 'open' AND place.purpose IN ('check', 'counted_check')"
+# One that comes by itself, or with others of its table that are checks. A question of a table whose other questions are
+# work comes with them, and alone only when they have their answers.
+CHECK = f"""{OPEN_CHECK} AND {APART} AND NOT EXISTS (
+    SELECT 1 FROM annotate_stageitem beside
+    WHERE beside.stage_id = place.stage_id AND beside.root_id = place.root_id AND beside.purpose = ''
+        AND beside.state = 'open' AND beside.done < beside.wanted)"""
 # What was drawn is asked, whatever became of the item since: else an attempt would have no end.
 DRAWN = f"""{APART} AND place.purpose = 'qualification' AND place.id IN (
     SELECT drawn.stage_item_id FROM annotate_qualificationplace drawn
@@ -86,16 +92,19 @@ CURSOR = """COALESCE((
     SELECT mine.rank FROM annotate_participation mine
     WHERE mine.stage_id = %(stage)s AND mine.person_id = %(person)s), -1)"""
 
+# What the person took last, a check or work; NULL for somebody who has not begun.
+LAST = """(
+    SELECT mine.last_rank FROM annotate_participation mine
+    WHERE mine.stage_id = %(stage)s AND mine.person_id = %(person)s)"""
+
 # How far around the person's place the others of its root are looked for: a bound, so that a claim in a root of ten
 # thousand items reads no more rows than one in a table with nine questions.
 NEAR = 50
 # What belongs to the item that the person took last. They may have passed over one that somebody else was answering at
 # that moment, or that was given back since: it comes before the next table, also where it stands before their place.
-OF_THE_ROOT_AT_HAND = f"""{CLAIMABLE} AND place.root_id = (
-        SELECT here.root_id FROM annotate_stageitem here
-            JOIN annotate_assignment met ON met.stage_item_id = here.id AND met.person_id = %(person)s
-        WHERE here.stage_id = %(stage)s AND here.rank = {CURSOR})
-    AND place.rank BETWEEN {CURSOR} - {NEAR} AND {CURSOR} + {NEAR}"""
+OF_THE_ROOT_AT_HAND = f"""place.root_id = (
+        SELECT here.root_id FROM annotate_stageitem here WHERE here.stage_id = %(stage)s AND here.rank = {LAST})
+    AND place.rank BETWEEN {LAST} - {NEAR} AND {LAST} + {NEAR}"""
 
 # More items of one root than that are not counted for a line that says which of how many it is.
 MOST_OF_A_ROOT = 100
@@ -172,45 +181,63 @@ def eligible(languages: Sequence[str]) -> tuple[str, dict[str, str]]:
     return " AND ".join([*apart, *audits, reads, UNSEEN]), parameters
 
 
-def count_of_root(place: str, condition: str = "1 = 1") -> str:
-    """How many items of the root of `place` the stage has, MOST_OF_A_ROOT at most; of those, the ones that meet a
-    condition."""
+def count_of_root(place: str, *, has_checks: bool, condition: str = "1 = 1") -> str:
+    """How many items of the root of `place` the stage hands out, MOST_OF_A_ROOT at most; of those, the ones that meet a
+    condition. has_checks: whether its checks are handed out: then they are questions like the others."""
+    kinds = "" if has_checks else "AND alike.purpose = ''"
     return f"""(SELECT COUNT(*) FROM (
         SELECT 1 FROM annotate_stageitem alike
-        WHERE alike.stage_id = {place}.stage_id AND alike.root_id = {place}.root_id
+        WHERE alike.stage_id = {place}.stage_id AND alike.root_id = {place}.root_id {kinds}
             AND alike.state NOT IN ('withdrawn', 'left_out') AND {condition}
         LIMIT {MOST_OF_A_ROOT}) counted)"""
 
 
 def take_place(
-    languages: Sequence[str], *, where: str, wait: bool, stays_with_root: bool = False
+    languages: Sequence[str],
+    *,
+    where: str,
+    wait: bool,
+    stays_with_root: bool = False,
+    has_checks: bool = False,
+    owes_check: bool = False,
 ) -> tuple[str, dict[str, str]]:
     """Count one place of the first item that the person may get as taken, and return the item with its content.
 
     where: which places, one of those below. wait: whether rows that others are changing at this moment are waited for
-    or passed over. stays_with_root: an item of the same root as the last one comes first.
+    or passed over. stays_with_root: an item of the same root as the last one comes first. has_checks: the checks of a
+    table are among its questions. owes_check: one that stands by itself comes before the work, as long as there is
+    work: nobody is kept for checks alone.
     It takes nothing from somebody who holds a lease already: two tabs must not collect two items.
     """
     condition, parameters = (UNSEEN, {}) if where == DRAWN else eligible(languages)
-    lock = ""
-    if connection.vendor == "postgresql":
-        lock = "FOR UPDATE OF place" if wait else "FOR UPDATE OF place SKIP LOCKED"
+    is_locking = connection.vendor == "postgresql"
+    passing_over = "FOR UPDATE OF place SKIP LOCKED" if is_locking else ""
+    waiting = "FOR UPDATE OF place" if is_locking else ""
 
-    def first(where: str) -> str:
+    def first(where: str, order: str = "place.rank", lock: str = passing_over) -> str:
         return f"""(
     SELECT place.id FROM annotate_stageitem place
     WHERE place.stage_id = %(stage)s AND {where} AND {condition} AND NOT {HOLDS_A_LEASE}
-    ORDER BY {_ORDERS.get(where, "place.rank")} LIMIT 1 {lock})"""
+    ORDER BY {order} LIMIT 1 {lock})"""
 
-    # COALESCE looks no further than it must: what is after the cursor is read when the root has nothing more.
-    which = f"COALESCE({first(OF_THE_ROOT_AT_HAND)}, {first(where)})" if stays_with_root else first(where)
+    which = first(where, _ORDERS.get(where, "place.rank"), waiting if wait else passing_over)
+    if has_checks:
+        # Never waited for: whoever waits holds the work that was found.
+        before_work = [first(CHECK, _OWN_ORDER)] if owes_check else []
+        before_work.append(first(f"{OPEN_CHECK} AND {_BEFORE_THE_WORK_OF_ITS_ROOT}"))
+        which = f"""(
+    SELECT COALESCE({", ".join(before_work)}, work.id) FROM annotate_stageitem work WHERE work.id = {which})"""
+    if stays_with_root:
+        # COALESCE looks no further than it must: what is after the cursor is read when the root has nothing more.
+        handed_out = f"({CLAIMABLE} OR {OPEN_CHECK})" if has_checks else CLAIMABLE
+        which = f"COALESCE({first(f'{OF_THE_ROOT_AT_HAND} AND {handed_out}')}, {which})"
     return (
         f"""
 UPDATE annotate_stageitem SET active = active + 1
 WHERE id = {which}
 RETURNING id, rank, round, purpose, revision_id, root_id,
-    {count_of_root("annotate_stageitem", "alike.rank <= annotate_stageitem.rank")},
-    {count_of_root("annotate_stageitem")},
+    {count_of_root("annotate_stageitem", has_checks=has_checks, condition="alike.rank <= annotate_stageitem.rank")},
+    {count_of_root("annotate_stageitem", has_checks=has_checks)},
     (SELECT shown.content FROM annotate_itemrevision shown WHERE shown.id = revision_id),
     (SELECT shown.language FROM annotate_itemrevision shown WHERE shown.id = revision_id),
     (SELECT item.id FROM annotate_item item JOIN annotate_itemrevision shown ON shown.item_id = item.id
@@ -226,9 +253,18 @@ AFTER_CURSOR = f"{CLAIMABLE} AND place.rank > {CURSOR}"
 UP_TO_CURSOR = f"{CLAIMABLE} AND place.rank <= {CURSOR}"
 ANYWHERE = CLAIMABLE
 
+# A table is begun with its first question, whichever kind it is.
+_BEFORE_THE_WORK_OF_ITS_ROOT = f"""place.root_id = work.root_id
+    AND place.rank BETWEEN work.rank - {NEAR} AND work.rank"""
+
+# Everybody has an order of their own, so that nobody can tell from others' which items are checks. Those that hang
+# together stay together.
+_OWN_ORDER = f"""(COALESCE((
+        SELECT MIN(first.rank) FROM annotate_stageitem first
+        WHERE first.stage_id = place.stage_id AND first.root_id = place.root_id), CAST(place.rank AS bigint))
+    * %(factor)s + %(offset)s) %% {MODULUS}, place.rank"""
+
 _ORDERS = {
-    # Everybody has an order of their own, so that nobody can tell from others' which items are checks.
-    CHECK: f"(CAST(place.rank AS bigint) * %(factor)s + %(offset)s) %% {MODULUS}",
     DRAWN: """(
         SELECT MIN(drawn.position) FROM annotate_qualificationplace drawn
             JOIN annotate_qualificationattempt attempt ON attempt.id = drawn.attempt_id
@@ -280,25 +316,31 @@ def enter() -> str:
                      WHERE place.stage_id = %(stage)s)"""
     return f"""
 INSERT INTO annotate_participation
-    (stage_id, person_id, rank, n_answered, n_skipped, active_seconds, last_seen_at, guidelines_known_id)
+    (stage_id, person_id, rank, n_answered, n_skipped, active_seconds, checks_owed, last_seen_at, guidelines_known_id)
 VALUES (%(stage)s, %(person)s,
         COALESCE((SELECT MIN(first.rank) FROM annotate_stageitem drawn
                       JOIN annotate_stageitem first ON first.stage_id = drawn.stage_id AND first.root_id = drawn.root_id
                   WHERE drawn.stage_id = %(stage)s AND drawn.rank = {drawn}), {drawn}) - 1,
-        0, 0, 0, {now()}, {KNOWN_FROM_THE_START})
+        0, 0, 0, 0, {now()}, {KNOWN_FROM_THE_START})
 ON CONFLICT (stage_id, person_id) DO UPDATE SET last_seen_at = excluded.last_seen_at
 """
 
 
 def move_on() -> str:
-    """Write where the person reads on and what they did; returns what it adds up to. A NULL rank changes no place."""
+    """Write where the person reads on and what they did; returns what it adds up to. A NULL rank changes no place.
+
+    checks_owed is what comes to what is owed; keeps_debt: 0 where the rest of it is owed no more, else 1.
+    """
     return f"""
 INSERT INTO annotate_participation
-    (stage_id, person_id, rank, n_answered, n_skipped, active_seconds, last_seen_at, guidelines_known_id)
-VALUES (%(stage)s, %(person)s, COALESCE(%(rank)s, -1), %(answered)s, %(skipped)s, %(active_seconds)s, {now()},
-        {KNOWN_FROM_THE_START})
+    (stage_id, person_id, rank, last_rank, n_answered, n_skipped, active_seconds, checks_owed, last_seen_at,
+     guidelines_known_id)
+VALUES (%(stage)s, %(person)s, COALESCE(%(rank)s, -1), %(last_rank)s, %(answered)s, %(skipped)s, %(active_seconds)s,
+        %(checks_owed)s, {now()}, {KNOWN_FROM_THE_START})
 ON CONFLICT (stage_id, person_id) DO UPDATE
 SET rank = COALESCE(%(rank)s, annotate_participation.rank),
+    last_rank = COALESCE(excluded.last_rank, annotate_participation.last_rank),
+    checks_owed = (annotate_participation.checks_owed + excluded.checks_owed) * %(keeps_debt)s,
     n_answered = annotate_participation.n_answered + excluded.n_answered,
     n_skipped = annotate_participation.n_skipped + excluded.n_skipped,
     active_seconds = annotate_participation.active_seconds + excluded.active_seconds,

@@ -147,9 +147,8 @@ _COLUMNS = ", ".join(
             SELECT COUNT(*) FROM annotate_qualificationattempt passed
             WHERE passed.stage_id = stage.id AND passed.person_id = %(person)s AND passed.state = 'passed'
                 AND passed.set_aside_at IS NULL) END""",
-        """CASE WHEN stage.check_every = 0 THEN 0 ELSE COALESCE((
-            SELECT mine.n_answered + mine.n_skipped FROM annotate_participation mine
-            WHERE mine.stage_id = stage.id AND mine.person_id = %(person)s), 0) END""",
+        "COALESCE(self.n_answered + self.n_skipped, 0)",
+        "COALESCE(self.checks_owed, 0)",
         # What the person knows of them, and whether there is something for them to read.
         "self.guidelines_known_id",
         """EXISTS (SELECT 1 FROM annotate_question asked
@@ -185,14 +184,14 @@ def _desk(person: Person, row: Sequence[Any]) -> Desk:
     version = StageVersion.from_db(alias, _VERSION, take(_VERSION))
     seat_id, *seat_rest = take(_SEAT)
     seat = None if seat_id is None else Membership.from_db(alias, _SEAT, [seat_id, *seat_rest])
-    guideline_id, is_qualified, n_met, known_guideline_id, has_unread_answers, pinned_at = values
+    guideline_id, is_qualified, n_met, checks_owed, known_guideline_id, has_unread_answers, pinned_at = values
     return Desk(
         person=person,
         stage=stage,
         version=version,
         seat=seat,
         guideline_id=guideline_id,
-        standing=Standing(is_qualified=bool(is_qualified), n_met=n_met),
+        standing=Standing(bool(is_qualified), n_met, checks_owed),
         known_guideline_id=known_guideline_id,
         has_unread_answers=bool(has_unread_answers),
         pins=str(pinned_at or ""),

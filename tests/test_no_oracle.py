@@ -1,7 +1,9 @@
 """Nobody can tell a check from any other item, nor a right answer from a wrong one, by anything that the site says.
 
 Two worlds differ in which of two items is the check. Somebody holds one of them: every page and response until the next
-item and beyond must be the same to the byte. And what is answered to qualify gets the same responses whatever is right.
+item and beyond must be the same to the byte, whether items stand by themselves, the check is one of the questions about
+a table, or all questions about a table are checks. And what is answered to qualify gets the same responses whatever is
+right.
 """
 
 from __future__ import annotations
@@ -15,12 +17,20 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from annotate.checking import check_is_due
-from annotate.models import Assignment, Gold, Participation, StageItem
+from annotate.models import Assignment, Gold, Participation, Person, Stage, StageItem
 from annotate.person_token import person_token
-from annotate.services import checks
+from annotate.services import assigning, checks
 from tests.annotate.test_qualifying import study as qualified_study
 from tests.api_client import ApiClient
-from tests.factories import make_assignment, make_item, make_item_set, make_member, make_stage, make_stage_item
+from tests.factories import (
+    make_annotation,
+    make_assignment,
+    make_item,
+    make_item_set,
+    make_member,
+    make_stage,
+    make_stage_item,
+)
 from tests.test_twin_databases import HIDDEN_TABLES, Seen, hidden_fields, note, taken_back
 
 pytestmark = pytest.mark.django_db
@@ -28,8 +38,7 @@ pytestmark = pytest.mark.django_db
 EVERY = 5
 
 
-@pytest.fixture
-def world() -> SimpleNamespace:
+def by_itself() -> SimpleNamespace:
     """Work at the ranks 0 to 7, and three checks; one of them is in my hands, and none is due after it."""
     stage = make_stage(overlap=2, order="sequential", check_every=EVERY, seed=3, tells_checks=True)
     project, me = stage.project, make_member(stage.project)
@@ -39,21 +48,84 @@ def world() -> SimpleNamespace:
     checks.set_apart(stage=stage, item_set=make_item_set(project, gold[:2]), purpose="check", by=None)
     other = make_stage_item(stage, gold[2])
     mine = StageItem.objects.get(stage=stage, revision__item=gold[0])
-    n_met = next(
+    Participation.objects.create(stage=stage, person=me, n_answered=a_time_without_checks(me), rank=-1)
+    assignment = make_assignment(mine, me, purpose="check")
+    return SimpleNamespace(project=project, stage=stage, me=me, mine=[mine], other=[other], assignment=assignment)
+
+
+def among_the_questions_about_a_table() -> SimpleNamespace:
+    """Three tables with five questions; the second question about the second table is the check in my hands, and the
+    fourth might be."""
+    world = at_work_on_tables([5, 5, 5], met=5)
+    world.mine, world.other = places(world.stage, 6), places(world.stage, 8)
+    return with_a_check_in_hand(world)
+
+
+def of_a_table_of_its_own() -> SimpleNamespace:
+    """Both questions about the second table are checks, which came when the first one had no questions left; those
+    about the fourth might be."""
+    world = at_work_on_tables([3, 2, 3, 2], met=2)
+    world.mine, world.other = places(world.stage, 3, 4), places(world.stage, 8, 9)
+    Participation.objects.update(checks_owed=1)
+    return with_a_check_in_hand(world)
+
+
+def at_work_on_tables(sizes: list[int], *, met: int) -> SimpleNamespace:
+    """I have answered what stands at the rank `met`, and what stands before it about the same table."""
+    shown_keys = ["question", "table"]
+    stage = make_stage(
+        overlap=2, order="sequential", check_every=EVERY, seed=3, tells_checks=True, shown_keys=shown_keys
+    )
+    me = make_member(stage.project)
+    for size in sizes:
+        table = make_item(stage.project)
+        content = [["question", "When?"], ["table", {"type": "table", "sections": [["", [["Born", "1815"]]]]}]]
+        for _ in range(size):
+            question = make_item(stage.project, content, root=table, parent=table, gold={"label": ["yes"]})
+            place = make_stage_item(stage, question)
+            if place.rank <= met:
+                make_annotation(place, me, {"label": "yes"})
+    n_met = a_time_without_checks(me)
+    Participation.objects.create(stage=stage, person=me, n_answered=n_met, rank=met, last_rank=met)
+    return SimpleNamespace(project=stage.project, stage=stage, me=me)
+
+
+def places(stage: Stage, *ranks: int) -> list[StageItem]:
+    return list(StageItem.objects.filter(stage=stage, rank__in=ranks).order_by("rank"))
+
+
+def with_a_check_in_hand(world: SimpleNamespace) -> SimpleNamespace:
+    item_set = make_item_set(world.project, [place.revision.item for place in world.mine])
+    checks.set_apart(stage=world.stage, item_set=item_set, purpose="check", by=None)
+    world.assignment = assigning.claim_next(stage=world.stage, person=world.me)
+    assert (world.assignment.stage_item_id, world.assignment.purpose) == (world.mine[0].pk, "check")
+    return world
+
+
+def a_time_without_checks(me: Person) -> int:
+    """How many items I have met, so that none of the next ones is a check by the draw."""
+    return next(
         n
         for n in range(100)
-        if not any(check_is_due(seed=3, who=me.pseudonym, n_met=n + k, every=EVERY) for k in range(4))
+        if not any(check_is_due(seed=3, who=me.pseudonym, n_met=n + k, every=EVERY) for k in range(5))
     )
-    Participation.objects.create(stage=stage, person=me, n_answered=n_met, rank=-1)
-    assignment = make_assignment(mine, me, purpose="check")
-    return SimpleNamespace(project=project, stage=stage, me=me, mine=mine, other=other, assignment=assignment)
+
+
+@pytest.fixture(params=[by_itself, among_the_questions_about_a_table, of_a_table_of_its_own])
+def world(request) -> SimpleNamespace:
+    return request.param()
 
 
 def swap(world: SimpleNamespace) -> None:
-    """From now on the item in my hands is work, and another one is the check."""
-    StageItem.objects.filter(pk=world.mine.pk).update(purpose="", wanted=2)
-    StageItem.objects.filter(pk=world.other.pk).update(purpose="check", wanted=StageItem.EVERYBODY)
+    """From now on the item in my hands is work, and so is what hangs together with it; something else is the check."""
+    StageItem.objects.filter(pk__in=[place.pk for place in world.mine]).update(purpose="", wanted=2)
+    StageItem.objects.filter(pk__in=[place.pk for place in world.other]).update(
+        purpose="check", wanted=StageItem.EVERYBODY
+    )
     Assignment.objects.filter(pk=world.assignment.pk).update(purpose="")
+    if world.mine[0].root_id is not None:
+        # As the claim would have written it: I read on after work, and no check was owed, else it would have come.
+        Participation.objects.filter(person=world.me).update(rank=world.mine[0].rank, checks_owed=0)
 
 
 def answer_on_the_page(world: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> Seen:

@@ -117,7 +117,8 @@ class AssignmentSubmit(ApiView):
             annotation, mine = submitting.submit_annotation(**stored), None
             following = NothingLeft(Left.PAUSED) if sent["claim_next"] else None
         assert annotation is not None  # a submission always has one
-        progress = counting.progress(desk.stage, desk.person, mine)
+        is_at_work = isinstance(following, Assignment)
+        progress = counting.progress(desk.stage, desk.person, mine, is_at_work=is_at_work)
         told = for_workers.next_item(desk, following, progress) | {"stored": for_workers.given_answer(annotation)}
         return Response(for_workers.Submitted(told).data)
 
@@ -157,7 +158,9 @@ class AssignmentSkip(ApiView):
         else:
             submitting.skip_assignment(**given_up)
             following, mine = NothingLeft(Left.PAUSED) if sent["claim_next"] else None, None
-        told = for_workers.next_item(desk, following, counting.progress(desk.stage, desk.person, mine))
+        is_at_work = isinstance(following, Assignment)
+        progress = counting.progress(desk.stage, desk.person, mine, is_at_work=is_at_work)
+        told = for_workers.next_item(desk, following, progress)
         return Response(for_workers.Skipped(told).data)
 
 

@@ -1052,12 +1052,29 @@ class Migration(migrations.Migration):
                 (
                     "rank",
                     models.IntegerField(
-                        default=-1, help_text="The last rank taken; the next claim looks after it, once round."
+                        default=-1,
+                        help_text="The rank of the last work taken; the next claim looks after it, once round.",
+                    ),
+                ),
+                (
+                    "last_rank",
+                    models.PositiveIntegerField(
+                        blank=True,
+                        help_text="The rank taken last, a check's too: what hangs on its root comes next.",
+                        null=True,
                     ),
                 ),
                 ("n_answered", models.PositiveIntegerField(default=0)),
                 ("n_skipped", models.PositiveIntegerField(default=0)),
                 ("active_seconds", models.PositiveIntegerField(default=0)),
+                (
+                    "checks_owed",
+                    models.IntegerField(
+                        db_default=0,
+                        default=0,
+                        help_text="Checks that came due, less those met and those there was none for.",
+                    ),
+                ),
                 ("last_seen_at", models.DateTimeField(default=django.utils.timezone.now)),
                 (
                     "guidelines_known",

@@ -224,10 +224,18 @@ class Participation(models.Model):
 
     stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="participations", db_index=False)
     person = models.ForeignKey("annotate.Person", on_delete=models.PROTECT, related_name="participations")
-    rank = models.IntegerField(default=-1, help_text="The last rank taken; the next claim looks after it, once round.")
+    rank = models.IntegerField(
+        default=-1, help_text="The rank of the last work taken; the next claim looks after it, once round."
+    )
+    last_rank = models.PositiveIntegerField(
+        null=True, blank=True, help_text="The rank taken last, a check's too: what hangs on its root comes next."
+    )
     n_answered = models.PositiveIntegerField(default=0)
     n_skipped = models.PositiveIntegerField(default=0)
     active_seconds = models.PositiveIntegerField(default=0)
+    checks_owed = models.IntegerField(
+        default=0, db_default=0, help_text="Checks that came due, less those met and those there was none for."
+    )
     last_seen_at = models.DateTimeField(default=timezone.now)
     guidelines_known = models.ForeignKey(
         "annotate.GuidelineVersion",

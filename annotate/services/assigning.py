@@ -102,7 +102,7 @@ def held_lease(*, stage: Stage, person: Person) -> Assignment | None:
     held: Assignment | None = rows.select_related("stage_item__revision__item").order_by("leased_at", "pk").first()
     if held is None or not _extend(held, stage):
         return None
-    held.stage, held.person = stage, person
+    held.stage, held.person, held.stage_item.stage = stage, person, stage
     count_in_root(held.stage_item)
     return held
 
@@ -111,8 +111,10 @@ def count_in_root(stage_item: StageItem) -> None:
     """Find which of its root's items it is, and of how many: one query where it has a root."""
     if stage_item.root_id is None:
         return
+    has_checks = bool(stage_item.stage.check_every)
+    position = claim_sql.count_of_root("place", has_checks=has_checks, condition="alike.rank <= place.rank")
     row = one_row(
-        f"SELECT {claim_sql.count_of_root('place', 'alike.rank <= place.rank')}, {claim_sql.count_of_root('place')} "
+        f"SELECT {position}, {claim_sql.count_of_root('place', has_checks=has_checks)} "
         "FROM annotate_stageitem place WHERE place.id = %(stage_item)s",
         {"stage_item": stage_item.pk},
     )
@@ -186,15 +188,25 @@ def _free_places(leases: Sequence[tuple[int, int]], state: str) -> None:
 
 
 def standing_of(stage: Stage, person: Person) -> Standing:
-    """Whether the person has qualified for the stage, and how many of its items they have met."""
-    is_qualified, n_met = True, 0
+    """Whether the person has qualified for the stage, how many of its items they have met, and how many checks are
+    owed."""
+    is_qualified, n_met, checks_owed = True, 0, 0
     if stage.qualification_size:
         passed = QualificationAttempt.objects.in_force().filter(stage=stage, person=person)
         is_qualified = passed.filter(state=QualificationAttempt.State.PASSED).exists()
     if stage.check_every:
         mine = Participation.objects.filter(stage=stage, person=person)
-        n_met = mine.values_list(F("n_answered") + F("n_skipped"), flat=True).first() or 0
-    return Standing(is_qualified, n_met)
+        n_met, checks_owed = mine.values_list(F("n_answered") + F("n_skipped"), "checks_owed").first() or (0, 0)
+    return Standing(is_qualified, n_met, checks_owed)
+
+
+def standing_after(before: Standing, assignment: Assignment) -> Standing:
+    """Where the person stands when they have answered or skipped the item: whether a check comes due is drawn then."""
+    stage = assignment.stage
+    is_due = bool(stage.check_every) and check_is_due(
+        seed=stage.seed, who=assignment.person.pseudonym, n_met=before.n_met + 1, every=stage.check_every
+    )
+    return before.after_one(is_check=bool(assignment.purpose), is_due=is_due)
 
 
 def take_place(
@@ -208,9 +220,10 @@ def take_place(
 ) -> Assignment | None:
     """Lease the next item after the person's place in the stage, once round; None if there is none at the moment.
 
-    Before they have qualified it is the next one of their attempt; now and then it is a check. What is open of the root
-    that they took last comes before others: one table's questions are given out one after another. stays_with_root:
-    False where the caller knows that the last item had no root, which saves looking.
+    Before they have qualified it is the next one of their attempt. What is open of the root that they took last comes
+    before others: one table's questions are given out one after another, the checks among them. A check that stands by
+    itself comes when one is owed and a table is left. stays_with_root: False where the caller knows that the last item
+    had no root, which saves looking.
 
     A step of a transaction: the caller writes `move_on` with the rank of what was taken.
     """
@@ -221,14 +234,21 @@ def take_place(
     from_the_front = wait or stage.kind == Stage.Kind.ADJUDICATE
     places = [claim_sql.ANYWHERE] if from_the_front else [claim_sql.AFTER_CURSOR, claim_sql.UP_TO_CURSOR]
     own: dict[str, int] = {"stage": stage.pk, "person": person.pk}
+    has_checks = bool(stage.check_every) and standing.is_qualified
+    owes_check = has_checks and standing.checks_owed > 0
     if not standing.is_qualified:
         places = [claim_sql.DRAWN]
-    elif stage.check_every and _check_is_due(stage, person, standing):
-        places.insert(0, claim_sql.CHECK)
+    elif owes_check:
         own["factor"], own["offset"] = order_of_checks(seed=stage.seed, who=person.pseudonym)
     for where in places:
-        stays = stays_with_root and where == claim_sql.AFTER_CURSOR
-        statement, parameters = claim_sql.take_place(languages, where=where, wait=wait, stays_with_root=stays)
+        statement, parameters = claim_sql.take_place(
+            languages,
+            where=where,
+            wait=wait,
+            stays_with_root=stays_with_root and where == claim_sql.AFTER_CURSOR,
+            has_checks=has_checks,
+            owes_check=owes_check,
+        )
         place = one_row(statement, own | parameters)
         if place is not None:
             return _lease(stage, person, place)
@@ -243,13 +263,22 @@ def move_on(
     answered: int = 0,
     skipped: int = 0,
     active_seconds: int = 0,
+    checks_owed: int = 0,
+    keeps_debt: bool = True,
 ) -> PersonCounts:
-    """Write into the person's participation what they did and which rank they took; what they did so far."""
+    """Write into the person's participation what they did and which rank they took; what they did so far.
+
+    checks_owed: by how many more they owe now. keeps_debt: False where there was no check for what they owed: checks
+    that come later must not all come at once.
+    """
     parameters = {
         "stage": stage.pk,
         "person": person.pk,
-        # Whoever reads on does so where the work was left.
+        # Whoever reads on does so where the work was left, and stays with the table of a check.
         "rank": taken.stage_item.rank if taken and not taken.purpose else None,
+        "last_rank": taken.stage_item.rank if taken else None,
+        "checks_owed": checks_owed,
+        "keeps_debt": int(keeps_debt),
         "answered": answered,
         "skipped": skipped,
         "active_seconds": active_seconds,
@@ -263,10 +292,6 @@ def hold_slot(*, assignment: Assignment) -> None:
     """Give the assignment a slot; the caller has counted it in the stage item and so holds that row's lock."""
     with connection.cursor() as cursor:
         cursor.execute(claim_sql.hold_slot(), {"assignment": assignment.pk, "stage_item": assignment.stage_item_id})
-
-
-def _check_is_due(stage: Stage, person: Person, standing: Standing) -> bool:
-    return check_is_due(seed=stage.seed, who=person.pseudonym, n_met=standing.n_met, every=stage.check_every)
 
 
 def _claim(stage: Stage, person: Person, languages: Sequence[str], standing: Standing) -> Assignment | None:

@@ -1,18 +1,21 @@
 """Items whose answer is known: set apart in a stage as checks or to qualify with, and what first answers to them are.
 
 They are places of the stage like any other, so that no page and no response is different; only which comes when is
-decided elsewhere (annotate/checking.py), and whether they count (StageItem.Purpose).
+decided elsewhere (annotate/checking.py, claim_sql.py), and whether they count (StageItem.Purpose). A check hangs on the
+root of its item: it is a question of its table, and comes with the others of it. An item to qualify with hangs on none:
+it is drawn by itself.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Exists, F, Max, OuterRef, QuerySet
+from django.db.models import Exists, F, Max, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Now
 
 from annotate import events
@@ -30,33 +33,40 @@ from annotate.models import (
     StageItem,
     StageVersion,
 )
+from annotate.services.counting import GONE
 from annotate.services.excluding import keep_out
 from annotate.wording import _
 
 # Kinds of stages in which an answer is compared with a gold label. What is judged is no item's gold label, and comes
 # from a draw alone.
 CHECKED_KINDS = frozenset({Stage.Kind.LABEL, Stage.Kind.ANSWER})
+CHECKS = (StageItem.Purpose.CHECK, StageItem.Purpose.COUNTED_CHECK)
 # An attempt that failed is followed by one with other items.
 MAX_ATTEMPTS = 2
 
 
 @dataclass(frozen=True)
 class SetApart:
-    """What became of the items of a set. without_gold, answered: ids of those that cannot be used, some of them."""
+    """What became of the items of a set. without_gold, answered, begun: ids of those that cannot be used.
+
+    begun: they are no items of the stage, and somebody works on its other questions about the same table already.
+    """
 
     n_added: int
     n_moved: int
     n_known: int
     without_gold: tuple[str, ...] = ()
     answered: tuple[str, ...] = ()
+    begun: tuple[str, ...] = ()
 
 
 @transaction.atomic
 def set_apart(*, stage: Stage, item_set: ItemSet, purpose: str, by: Person | None) -> SetApart:
     """Make the items of a set checks of a stage, or items to qualify with; as work they are handed out no more.
 
-    Left as they are: items without a gold label of a field that decides, and items that somebody answered, skipped or
-    holds as work. Raises WorkNotPossible for a kind of stage without gold labels.
+    Left as they are: items without a gold label of a field that decides, items that somebody answered, skipped or
+    holds as work, and new questions about a table that somebody has begun. Raises WorkNotPossible for a kind of stage
+    without gold labels.
     """
     if stage.kind not in CHECKED_KINDS:
         raise WorkNotPossible(_("Only stages in which people label or answer items can have checks."))
@@ -70,27 +80,34 @@ def set_apart(*, stage: Stage, item_set: ItemSet, purpose: str, by: Person | Non
         item_set.entries.order_by("position")
         .annotate(has_gold=Exists(gold.exclude(answers=[])))
         .values_list(
-            "revision_id", "revision__item_id", "revision__item__external_id", "revision__language", "has_gold"
+            "revision_id",
+            "revision__item_id",
+            "revision__item__root_id",
+            "revision__item__external_id",
+            "revision__language",
+            "has_gold",
         )
     )
     items = [item for _, item, *_ in entries]
-    places = StageItem.objects.filter(stage=stage, revision__item__in=items)
-    places.lock_in_claim_order()
-    met = Assignment.objects.filter(stage_item=OuterRef("pk")).exclude(state__in=["expired", "withdrawn"])
+    roots = {root for _, _, root, *_ in entries if root is not None} if purpose in CHECKS else set()
+    stage.stage_items.filter(Q(revision__item__in=items) | Q(root__in=roots)).lock_in_claim_order()
+    places = stage.stage_items.filter(revision__item__in=items)
     known = {
-        place.item: place for place in places.annotate(item=F("revision__item"), is_met=Exists(met)).order_by("rank")
+        place.item: place for place in places.annotate(item=F("revision__item"), is_met=Exists(_MET)).order_by("rank")
     }
-    last = stage.stage_items.aggregate(last=Max("rank"))["last"]
-    rank = -1 if last is None else last
+    begun_roots = _begun(stage, roots)
+    rank = _last_rank(stage)
     new, moved, n_known = [], [], 0
-    without_gold, answered = [], []
+    without_gold, answered, begun = [], [], []
     authors = dict(Item.objects.filter(pk__in=items).values_list("pk", "author"))
-    for revision, item, external_id, language, has_gold in entries:
+    for revision, item, root, external_id, language, has_gold in _root_by_root(entries):
         place = known.get(item)
         if place is not None and place.purpose == purpose:
             n_known += 1
         elif not has_gold:
             without_gold.append(external_id)
+        elif place is None and root in begun_roots:
+            begun.append(external_id)
         elif place is None:
             rank += 1
             new.append(
@@ -98,6 +115,7 @@ def set_apart(*, stage: Stage, item_set: ItemSet, purpose: str, by: Person | Non
                     stage=stage,
                     revision_id=revision,
                     rank=rank,
+                    root_id=root if purpose in CHECKS else None,
                     language=language,
                     author_id=authors[item],
                     wanted=StageItem.EVERYBODY,
@@ -110,10 +128,14 @@ def set_apart(*, stage: Stage, item_set: ItemSet, purpose: str, by: Person | Non
             moved.append(place.pk)
     StageItem.objects.bulk_create(new, batch_size=500)
     keep_out(stage)
-    StageItem.objects.filter(pk__in=moved).update(purpose=purpose, wanted=StageItem.EVERYBODY)
+    own_root = Item.objects.filter(revisions=OuterRef("revision")).values("root") if purpose in CHECKS else None
+    StageItem.objects.filter(pk__in=moved).update(
+        purpose=purpose, wanted=StageItem.EVERYBODY, root=Subquery(own_root) if own_root is not None else None
+    )
     # Offers that ran out are offers of what the place is now.
     Assignment.objects.filter(stage_item__in=moved).update(purpose=purpose)
-    done = SetApart(len(new), len(moved), n_known, tuple(without_gold), tuple(answered))
+    bring_together(stage, {place.root_id for place in new if place.root_id is not None})
+    done = SetApart(len(new), len(moved), n_known, tuple(without_gold), tuple(answered), tuple(begun))
     if new or moved:
         events.record(
             actor=by,
@@ -125,6 +147,72 @@ def set_apart(*, stage: Stage, item_set: ItemSet, purpose: str, by: Person | Non
             n=len(new) + len(moved),
         )
     return done
+
+
+def bring_together(stage: Stage, roots: Collection[int]) -> None:
+    """Make checks of these roots questions of their tables: both go to the end of the queue, each check at a seeded
+    place among the work.
+
+    Roots with checks alone or work alone stay where they are, and so do those whose work somebody has met. A step of a
+    transaction that holds the stage's lock.
+    """
+    if not roots:
+        return
+    of_roots = stage.stage_items.filter(root__in=roots).exclude(purpose=StageItem.Purpose.QUALIFICATION)
+    of_roots.lock_in_claim_order()
+    begun = _begun(stage, roots)
+    by_root: dict[int, list[StageItem]] = defaultdict(list)
+    for place in of_roots.select_related("revision__item").order_by("rank"):
+        by_root[place.root_id].append(place)
+    rank, moved = _last_rank(stage), []
+    for root, places in by_root.items():
+        series = [place for place in places if not place.purpose]
+        if root in begun or len(series) in (0, len(places)):
+            continue
+        for check in (place for place in places if place.purpose):
+            drawn = hashlib.sha256(f"{stage.seed}/{check.revision.item.external_id}".encode()).digest()
+            series.insert(int.from_bytes(drawn[:6]) % (len(series) + 1), check)
+        for place in series:
+            rank += 1
+            place.rank = rank
+        moved += series
+    StageItem.objects.bulk_update(moved, ["rank"], batch_size=500)
+
+
+def n_standing_out(stage: Stage) -> int:
+    """How many checks stand by themselves in a stage whose work all hangs together: whoever pays attention can tell."""
+    beside = StageItem.objects.filter(stage=OuterRef("stage"), root=OuterRef("root")).exclude(pk=OuterRef("pk"))
+    open_ = stage.stage_items.filter(state=StageItem.State.OPEN)
+    # The usual case first, which one row answers.
+    if open_.filter(purpose=StageItem.Purpose.WORK, root=None).exists():
+        return 0
+    alone = open_.exclude(Exists(beside.exclude(state__in=GONE)))
+    n: int = alone.filter(purpose__in=CHECKS).count()
+    return 0 if n == 0 or alone.filter(purpose=StageItem.Purpose.WORK).exists() else n
+
+
+_MET = Assignment.objects.filter(stage_item=OuterRef("pk")).exclude(
+    state__in=[Assignment.State.EXPIRED, Assignment.State.WITHDRAWN]
+)
+
+
+def _begun(stage: Stage, roots: Collection[int]) -> set[int]:
+    """Those of the roots whose work somebody has met."""
+    work = stage.stage_items.filter(root__in=roots, purpose=StageItem.Purpose.WORK)
+    return set(work.filter(Exists(_MET)).values_list("root_id", flat=True))
+
+
+def _last_rank(stage: Stage) -> int:
+    last = stage.stage_items.aggregate(last=Max("rank"))["last"]
+    return -1 if last is None else last
+
+
+def _root_by_root(entries: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """The entries of a set in its order, those of one root together where the first of them stands."""
+    first: dict[int, int] = {}
+    for position, entry in enumerate(entries):
+        first.setdefault(entry[2] or entry[1], position)
+    return sorted(entries, key=lambda entry: first[entry[2] or entry[1]])
 
 
 @transaction.atomic
@@ -185,9 +273,6 @@ def cannot_be_kept(stage: Stage) -> str:
             n_pool=f"{n_pool:,}",
         )
     return ""
-
-
-CHECKS = (StageItem.Purpose.CHECK, StageItem.Purpose.COUNTED_CHECK)
 
 
 def score(places: Sequence[StageItem]) -> None:

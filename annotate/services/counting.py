@@ -7,7 +7,7 @@ different things.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.core.cache import cache
@@ -39,7 +39,8 @@ class StageCounts:
     surplus: answers that came when every place was taken. skipped: how often somebody skipped an item.
     n_complete: items with all answers they need. undecided: of those, the ones without a majority in some field.
     uncounted: items whose votes have changed and will be counted in a moment.
-    n_checks: items among these that are checks; in no number above. checks_done: answers to them.
+    n_checks: items among these that are checks; in no number above. checks_done: answers to them. checks_active: in
+    somebody's hands.
     """
 
     n_items: int = 0
@@ -56,6 +57,7 @@ class StageCounts:
     uncounted: int = 0
     n_checks: int = 0
     checks_done: int = 0
+    checks_active: int = 0
 
     @property
     def waiting(self) -> int:
@@ -64,11 +66,13 @@ class StageCounts:
 
 @dataclass(frozen=True)
 class PersonCounts:
-    """One person in one stage: the answers they gave, surplus included, what they skipped, and how long they worked."""
+    """One person in one stage: the answers they gave, surplus included, what they skipped, how long they worked, and
+    whether an item is in their hands."""
 
     answered: int = 0
     skipped: int = 0
     active_seconds: int = 0
+    is_at_work: bool = False
 
 
 @dataclass(frozen=True)
@@ -124,6 +128,7 @@ def _of_items(stage_ids: list[int]) -> QuerySet[StageItem, dict[str, Any]]:
             uncounted=Count("pk", filter=Q(due_at__isnull=False)),
             n_checks=Count("pk", filter=CHECKS & KEPT),
             checks_done=Coalesce(Sum("done", filter=CHECKS), 0),
+            checks_active=Coalesce(Sum("active", filter=CHECKS & KEPT), 0),
             # Last: from here on these names mean the sums, no longer the columns that are compared above.
             wanted=Coalesce(Sum("wanted", filter=WORK & KEPT), 0),
             active=Coalesce(Sum("active", filter=WORK & KEPT), 0),
@@ -137,16 +142,18 @@ def person_counts(person: Person, stages: Iterable[Stage]) -> dict[int, PersonCo
     """The person's counts in each stage by its id, in one query."""
     ids = [stage.pk for stage in stages]
     counts = dict.fromkeys(ids, PersonCounts())
+    held = Assignment.objects.filter(stage=OuterRef("stage"), person=OuterRef("person"), state=Assignment.State.LEASED)
     rows = Participation.objects.filter(person=person, stage__in=ids)
-    for stage_id, *numbers in rows.values_list("stage", "n_answered", "n_skipped", "active_seconds"):
+    for stage_id, *numbers in rows.values_list("stage", "n_answered", "n_skipped", "active_seconds", Exists(held)):
         counts[stage_id] = PersonCounts(*numbers)
     return counts
 
 
-def progress(stage: Stage, person: Person, mine: PersonCounts | None = None) -> Progress:
+def progress(stage: Stage, person: Person, mine: PersonCounts | None = None, *, is_at_work: bool = False) -> Progress:
     """Mine as of now (`mine`, if the caller knows it), everyone's as of at most SECONDS_KEPT ago."""
     everyone = cache.get_or_set(f"everyone-{stage.pk}", lambda: _everyone(stage), timeout=SECONDS_KEPT)
     mine = mine or person_counts(person, [stage])[stage.pk]
+    mine = replace(mine, is_at_work=mine.is_at_work or is_at_work)
     return progress_of(everyone or StageCounts(), mine, check_every=stage.check_every)
 
 
@@ -178,12 +185,14 @@ def _progress_with_checks(every: int, everyone: StageCounts, mine: PersonCounts)
     """
     wanted = everyone.wanted + everyone.wanted // (every - 1)
     done = min(everyone.done + everyone.checks_done, wanted)
+    # The last question about a table may be a check that comes when all work is done: it is the one that is left.
+    in_hand = int(mine.is_at_work)
     if everyone.n_short == 0:
-        wanted = done
+        wanted = done + min(1, max(everyone.checks_active, in_hand))
     unmet = everyone.n_items + min(everyone.n_checks, everyone.n_items // (every - 1)) - mine.answered - mine.skipped
     return Progress(
         mine_done=mine.answered,
-        mine_total=mine.answered + min(wanted - done, max(0, unmet)),
+        mine_total=mine.answered + max(in_hand, min(wanted - done, max(0, unmet))),
         everyone_done=done,
         everyone_wanted=wanted,
     )

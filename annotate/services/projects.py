@@ -424,6 +424,9 @@ def add_items_to_stage(*, stage: Stage, item_set: ItemSet, by: Person | None = N
             # One statement inside the database: 20,000 rows through Python would cost most of an import's time.
             cursor.execute(_ADD_ITEMS, [last, stage.overlap, item_set.pk, stage.pk, stage.pk])
             added = cursor.rowcount
+        asked = stage.stage_items.filter(purpose__in=checks.CHECKS, root__isnull=False).values("root")
+        new = stage.stage_items.filter(rank__gt=last, root__in=asked)
+        checks.bring_together(stage, set(new.values_list("root_id", flat=True)))
     keep_out(stage)
     events.record(
         actor=by,

@@ -113,8 +113,13 @@ def submit_annotation(
     _refuse_bare_decision(assignment, is_decision)
     annotation, is_new = _store(assignment, answer, client_key, stage_version, circumstances)
     if is_new and not _is_to_qualify(assignment):
-        seconds = annotation.active_seconds or 0
-        assigning.move_on(stage=assignment.stage, person=assignment.person, answered=1, active_seconds=seconds)
+        assigning.move_on(
+            stage=assignment.stage,
+            person=assignment.person,
+            answered=1,
+            active_seconds=annotation.active_seconds or 0,
+            checks_owed=_more_owed(assignment),
+        )
     return annotation
 
 
@@ -151,7 +156,13 @@ def submit_and_claim_next(
                 )
             if not _is_to_qualify(assignment):
                 mine = assigning.move_on(
-                    stage=stage, person=person, taken=taken, answered=1, active_seconds=annotation.active_seconds or 0
+                    stage=stage,
+                    person=person,
+                    taken=taken,
+                    answered=1,
+                    active_seconds=annotation.active_seconds or 0,
+                    checks_owed=standing.checks_owed - before.checks_owed,
+                    keeps_debt=_may_still_owe(standing, assignment, taken),
                 )
     # Outside: looking further waits for rows of others, and must not make them wait for this answer's item.
     following = taken or assigning.claim_next(stage=stage, person=person, languages=languages, standing=standing)
@@ -224,7 +235,9 @@ def skip_assignment(*, assignment: Assignment, reason: str, note: str = "") -> N
     raises AssignmentNotOpen where an answer was submitted or the item withdrawn.
     """
     if _give_up(assignment, reason, note) and not _is_to_qualify(assignment):
-        assigning.move_on(stage=assignment.stage, person=assignment.person, skipped=1)
+        assigning.move_on(
+            stage=assignment.stage, person=assignment.person, skipped=1, checks_owed=_more_owed(assignment)
+        )
 
 
 def skip_and_claim_next(
@@ -252,7 +265,14 @@ def skip_and_claim_next(
                     stays_with_root=_may_have_left_a_root(assignment),
                 )
             if not _is_to_qualify(assignment):
-                mine = assigning.move_on(stage=stage, person=person, taken=taken, skipped=1)
+                mine = assigning.move_on(
+                    stage=stage,
+                    person=person,
+                    taken=taken,
+                    skipped=1,
+                    checks_owed=standing.checks_owed - before.checks_owed,
+                    keeps_debt=_may_still_owe(standing, assignment, taken),
+                )
     following = taken or assigning.claim_next(stage=stage, person=person, languages=languages, standing=standing)
     return Acknowledged(None, following, mine)
 
@@ -281,12 +301,29 @@ def _is_to_qualify(assignment: Assignment) -> bool:
 
 
 def _may_have_left_a_root(assignment: Assignment) -> bool:
-    """Whether there may be more about the same table. A check comes between, and says nothing about where one was."""
-    return bool(assignment.purpose) or assignment.stage_item.root_id is not None
+    """Whether there may be more about the same table."""
+    return assignment.stage_item.root_id is not None
 
 
 def _standing_after(before: Standing, assignment: Assignment, *, has_ended: bool) -> Standing:
-    return before.after_one() if has_ended and not _is_to_qualify(assignment) else before
+    is_of_work = has_ended and not _is_to_qualify(assignment)
+    return assigning.standing_after(before, assignment) if is_of_work else before
+
+
+def _more_owed(assignment: Assignment) -> int:
+    """How many checks more the person of an item that has ended owes. A look that only stages with checks pay for."""
+    if not assignment.stage.check_every:
+        return 0
+    before = assigning.standing_of(assignment.stage, assignment.person)
+    return assigning.standing_after(before, assignment).checks_owed - before.checks_owed
+
+
+def _may_still_owe(standing: Standing, ended: Assignment, taken: Assignment | None) -> bool:
+    """Whether what is owed may come later: not where work of another root was taken although a check was owed."""
+    if taken is None or taken.purpose or standing.checks_owed <= 0:
+        return True
+    root = taken.stage_item.root_id
+    return root is not None and root == ended.stage_item.root_id
 
 
 def _store(

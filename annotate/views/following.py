@@ -71,7 +71,7 @@ def stage_apart(request: PersonRequest, slug: str, stage_slug: str) -> HttpRespo
         form.add_error(None, str(refusal))
         return stage_page(request, project, row, status=refusal.http_status, apart_form=form)
     n, n_known = done.n_added + done.n_moved, done.n_known
-    n_without, n_met = len(done.without_gold), len(done.answered)
+    n_without, n_met, n_begun = len(done.without_gold), len(done.answered), len(done.begun)
     said = [
         ngettext("%(n)s item set apart.", "%(n)s items set apart.", n, n=f"{n:,}"),
         n_known and ngettext("%(n)s was so already.", "%(n)s were so already.", n_known, n=f"{n_known:,}"),
@@ -88,6 +88,13 @@ def stage_apart(request: PersonRequest, slug: str, stage_slug: str) -> HttpRespo
             "%(n)s have been met by somebody and stay work.",
             n_met,
             n=f"{n_met:,}",
+        ),
+        n_begun
+        and ngettext(
+            "%(n)s is about a table that somebody has begun, and would stand out: it is not taken in.",
+            "%(n)s are about tables that somebody has begun, and would stand out: they are not taken in.",
+            n_begun,
+            n=f"{n_begun:,}",
         ),
     ]
     messages.success(request, listed([one for one in said if one], between=" "))

@@ -13,7 +13,7 @@ from annotate.models import Event, Feed, Stage, StageItem, StageVersion
 from annotate.recipes import in_words, offered
 from annotate.services import auditing
 from annotate.services.auditing import Plan
-from annotate.services.checks import CHECKED_KINDS
+from annotate.services.checks import CHECKED_KINDS, n_standing_out
 from annotate.services.cross_checking import GROUPS, draw_made, written_by
 from annotate.services.grouping import group_sizes
 from annotate.stage_forms import AuditForm, CrossCheckForm, FeedForm, options_form
@@ -45,6 +45,7 @@ def stage_parts(stage: Stage, version: StageVersion) -> dict[str, Any]:
             "checks_form": ChecksForm(initial={name: getattr(stage, name) for name in ChecksForm.base_fields}),
             "apart_form": SetApartForm(project=stage.project),
             "n_checks": apart.total(),
+            "n_standing_out": n_standing_out(stage) if apart.total() else 0,
             "n_pool": n_pool,
         }
     if stage.kind == Stage.Kind.AUDIT:

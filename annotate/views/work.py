@@ -303,7 +303,7 @@ def _page(
         "stage": desk.stage,
         "instruction": (version or desk.version).instruction,
         "person_token": person_token(desk.person),
-        "progress": counting.progress(desk.stage, desk.person, mine),
+        "progress": counting.progress(desk.stage, desk.person, mine, is_at_work=_is_next(outcome, revising)),
         "guideline_version": desk.guideline_id,
         "guidelines": _guidelines(request, desk, is_fragment),
         "pins": desk.pins,
@@ -488,6 +488,10 @@ def _summary(specs: Sequence[FieldSpec], answer: Mapping[str, Any]) -> str:
             text = get_field_type(spec.type).in_words(value, spec)
             return text if len(text) <= SUMMARY_LENGTH else f"{text[: SUMMARY_LENGTH - 1]}…"
     return _("no answer")
+
+
+def _is_next(outcome: Assignment | NothingLeft, revising: Annotation | None) -> bool:
+    return isinstance(outcome, Assignment) and revising is None
 
 
 def _is_to_qualify(outcome: Assignment | NothingLeft) -> bool:

@@ -21,9 +21,9 @@ pytestmark = pytest.mark.django_db(transaction=True)
 MOST = 8 if connection.vendor == "postgresql" else 11
 
 
-def make_large_stage(n_items: int, *, per_root: int = 0) -> Stage:
+def make_large_stage(n_items: int, *, per_root: int = 0, check_every: int = 0, n_checks: int = 0) -> Stage:
     # From the first item on: going round the end costs one statement more, once in a round.
-    stage = make_stage(make_project(), overlap=3, order="sequential")
+    stage = make_stage(make_project(), overlap=3, order="sequential", check_every=check_every)
     n_roots = n_items // per_root if per_root else 0
     roots = Item.objects.bulk_create(Item(project=stage.project, external_id=f"table-{n}") for n in range(n_roots))
     root = {n: roots[n // per_root] for n in range(n_items)} if per_root else {}
@@ -39,13 +39,16 @@ def make_large_stage(n_items: int, *, per_root: int = 0) -> Stage:
         StageItem(stage=stage, revision=revision, rank=rank, root=root.get(rank), language="en", wanted=3)
         for rank, revision in enumerate(revisions)
     )
+    StageItem.objects.filter(stage=stage, rank__gte=n_items - n_checks).update(
+        purpose="check", wanted=StageItem.EVERYBODY
+    )
     return stage
 
 
-def cost_of_work(n_items: int, *, per_root: int = 0) -> dict[str, list[str]]:
+def cost_of_work(n_items: int, **kinds: int) -> dict[str, list[str]]:
     """The statements of each step, for somebody who has answered twice."""
     cache.clear()
-    stage = make_large_stage(n_items, per_root=per_root)
+    stage = make_large_stage(n_items, **kinds)
     person = make_member(stage.project, languages=["en"])
     client = Client()
     client.force_login(person)
@@ -100,6 +103,16 @@ def test_questions_about_tables_cost_no_statement_more():
         assert len(in_tables[step]) == len(in_one_table[step]) == len(alone[step])
     # Whoever comes back to an item in hand is told which of its table's questions it is.
     assert len(in_tables["page, item in hand"]) == len(alone["page, item in hand"]) + 1
+
+
+@pytest.mark.parametrize("per_root", [0, 10])
+@pytest.mark.parametrize("n_checks", [0, 30])
+def test_checks_cost_no_statement_whether_there_is_one_or_not(per_root: int, n_checks: int):
+    # Of every two items one is a check: it is looked for before nearly every item.
+    alone = cost_of_work(100, per_root=per_root)
+    with_checks = cost_of_work(100, per_root=per_root, check_every=2, n_checks=n_checks)
+    for step in ("submit", "submit, progress counted anew", "skip", "draft", "page, new item"):
+        assert len(with_checks[step]) <= len(alone[step]), step
 
 
 def test_a_claim_reads_one_row_of_the_index_of_open_places():
