@@ -96,7 +96,7 @@ class Stage(models.Model):
 
 
 class StageVersion(models.Model):
-    """The form: fields and shown content keys. After the first answer only captions change in place."""
+    """The form: fields and shown content keys. Once something has begun with it only captions change in place."""
 
     stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="versions", db_index=False)
     number = models.PositiveIntegerField(default=1)

@@ -13,7 +13,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import connection, transaction
-from django.db.models import F, Max
+from django.db.models import F, ManyToOneRel, Max
 from django.db.models.functions import Greatest, Now
 
 from annotate import events
@@ -21,6 +21,7 @@ from annotate.answers import FieldSpec, FieldSpecInvalid, JsonValue, fields_from
 from annotate.exceptions import LastAdmin, StageFormFrozen, StageNotReady
 from annotate.models import (
     Annotation,
+    BackgroundWork,
     GuidelineVersion,
     ItemSet,
     Membership,
@@ -275,10 +276,11 @@ def change_form(
     instruction: str = "",
     as_new_version: bool = False,
 ) -> StageVersion:
-    """Change what is asked. Before the first answer, and for captions alone, the current version changes in place.
+    """Change what is asked. Until something has begun with it, and for captions alone, a version changes in place.
 
-    Raises StageFormFrozen, writing nothing, where that would change what given answers mean, unless
-    `as_new_version` allows a new version: answers keep pointing to the one their authors saw.
+    Else there is a new one, and whatever has begun keeps the version it began with: what lies before somebody may be
+    answered as it was asked, and a run says what it asked. Raises StageFormFrozen, writing nothing, where people have
+    answered, unless `as_new_version` says that this is meant.
     """
     # FOR UPDATE waits for answers on their way in: storing one locks the version it points to.
     version = StageVersion.objects.select_for_update().get(stage=stage, is_current=True)
@@ -289,12 +291,12 @@ def change_form(
         return version
     before = fields_from_json(version.fields)
     only_words = shown == version.shown_keys and _without_words(specs) == _without_words(before)
-    if only_words or not Annotation.objects.filter(stage_version=version).exists():
+    if only_words or not _has_begun(version):
         version.fields, version.shown_keys, version.instruction = form, shown, instruction
         version.save(update_fields=["fields", "shown_keys", "instruction"])
         events.record(actor=by, verb="stage.reworded", subject=stage, project_id=stage.project_id, form=version.number)
         return version
-    if not as_new_version:
+    if not as_new_version and Annotation.objects.filter(stage_version=version).exists():
         raise StageFormFrozen
     version.is_current = False
     version.save(update_fields=["is_current"])
@@ -303,6 +305,20 @@ def change_form(
     )
     events.record(actor=by, verb="stage.new_form", subject=stage, project_id=stage.project_id, form=new.number)
     return new
+
+
+def _has_begun(version: StageVersion) -> bool:
+    """Whether somebody was offered an item of its stage, or anything points to it that is not a draft: a run, a log."""
+    if version.stage.assignments.exists():
+        return True
+    for relation in StageVersion._meta.get_fields(include_hidden=True):
+        if isinstance(relation, ManyToOneRel):
+            rows = relation.related_model._base_manager.filter(**{relation.field.name: version})
+            if issubclass(relation.related_model, BackgroundWork):
+                rows = rows.exclude(state=BackgroundWork.State.DRAFT)
+            if rows.exists():
+                return True
+    return False
 
 
 def _checked_form(fields: Iterable[dict[str, Any]]) -> tuple[FieldSpec, ...]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from django.db import connection
+from django.utils import timezone
 
 from annotate.answers import FieldSpecInvalid
 from annotate.exceptions import LastAdmin, StageFormFrozen, StageNotReady
@@ -21,6 +23,7 @@ from tests.factories import (
     make_item_set,
     make_member,
     make_project,
+    make_run,
     make_staff,
     make_stage,
     make_stage_item,
@@ -74,6 +77,40 @@ def test_the_form_changes_in_place_until_somebody_answers():
     version = projects.change_form(stage=stage, by=by, fields=SHORT_ANSWER, shown_keys=["question", "table"])
     assert (version.number, stage.versions.count()) == (1, 1)
     assert version.shown_keys == ["question", "table"]
+
+
+def offered(stage: Stage) -> None:
+    make_assignment(make_stage_item(stage), make_member(stage.project))
+
+
+def given_back(stage: Stage) -> None:
+    make_assignment(make_stage_item(stage), make_member(stage.project), state="expired", slot=None)
+
+
+def asked_of_a_model(stage: Stage) -> None:
+    run = make_run(stage, make_item_set(stage.project, [make_item(stage.project)]))
+    type(run).objects.update(state="done", frozen_at=timezone.now())
+
+
+@pytest.mark.parametrize("begin", [offered, given_back, asked_of_a_model])
+def test_what_has_begun_with_a_form_keeps_it(begin: Callable[[Stage], None]):
+    # Nobody has answered, so there is nothing to ask about; but the page that lies before somebody asks the old
+    # fields, and a report says what a model was shown.
+    stage = make_stage()
+    begin(stage)
+    first = stage.versions.get()
+    changed = projects.change_form(stage=stage, by=make_staff(), fields=SHORT_ANSWER, shown_keys=["question"])
+    first.refresh_from_db()
+    assert (changed.number, changed.is_current) == (2, True)
+    assert (first.fields, first.is_current) == (YES_NO, False)
+
+
+def test_a_draft_of_a_run_freezes_no_form():
+    stage = make_stage()
+    run = make_run(stage, make_item_set(stage.project, [make_item(stage.project)]))
+    assert projects.change_form(
+        stage=stage, by=make_staff(), fields=SHORT_ANSWER, shown_keys=["question"]
+    ) == stage.versions.get(pk=run.stage_version_id)
 
 
 def test_after_the_first_answer_only_words_change_in_place():

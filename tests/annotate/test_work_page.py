@@ -230,6 +230,22 @@ def test_a_draft_comes_back_with_the_page():
     assert re.search(r'id="flag"\s+checked', text)
 
 
+def test_an_item_at_hand_is_answered_as_it_was_asked():
+    stage = make_stage()
+    make_stage_item(stage)
+    worker = Worker(make_member(stage.project))
+    seen = hidden_inputs(worker.open(stage))
+    projects.change_form(
+        stage=stage, by=make_member(stage.project, "admin"), fields=SHORT_ANSWER, shown_keys=["question"]
+    )
+    held = worker.held(stage)
+    draft = worker.post("work-draft", held, **seen | {"label": "no", "draft_version": "1"})
+    assert draft.status_code == 200
+    assert worker.post("work-submit", held, **seen | {"label": "no"}).status_code == 200
+    annotation = Annotation.objects.get()
+    assert (annotation.answer, annotation.stage_version.number) == ({"label": "no"}, 1)
+
+
 def test_a_draft_may_be_incomplete():
     stage = make_queue("One?", form=SHORT_ANSWER)
     worker = Worker(make_member(stage.project))
