@@ -59,6 +59,7 @@ class StageKind:
 
     is_offered: whether the page of a new stage offers it. is_drawn: its items come from a draw of its own, and from
     nowhere else.
+    permitted_sources: what people of a new stage may look things up in; empty: it begins closed book.
     variants: the first forms to choose from, where there are several; the first has `fields`.
     """
 
@@ -70,6 +71,7 @@ class StageKind:
     order: str = "seeded"
     is_offered: bool = True
     is_drawn: bool = False
+    permitted_sources: str = ""
     variants: tuple[Variant, ...] = ()
 
 
@@ -159,6 +161,8 @@ KINDS: dict[str, StageKind] = {
         roles=("meta_reviewer",),
         overlap=2,
         is_drawn=True,
+        # Whether a label is right is checked, not remembered.
+        permitted_sources=_("the sources that the item names, reference works and the web, but no model"),
     ),
     "judge": StageKind(
         _("Judge: is the model's answer right?"),

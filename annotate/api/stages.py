@@ -43,13 +43,17 @@ class Stages(ApiView):
         """Make a stage. It is a draft: nobody sees it until it is opened."""
         project = project_run_by(self.person, slug)
         sent = self.sent(for_admins.NewStageInput)
+        run_how = checked(filled(NewStageForm, sent, project=project))
+        if not {"is_closed_book", "permitted_sources"} & set(request.data):
+            # Nothing was said: what is usual of the kind.
+            run_how |= {"is_closed_book": None}
         stage = projects.create_stage(
             project=project,
             by=self.person,
             fields=sent["fields"],
             guidelines=sent["guidelines"],
             options=sent["options"],
-            **checked(filled(NewStageForm, sent, project=project)),
+            **run_how,
             **checked(filled(StageVersionForm, sent)),
         )
         return Response(_told([stage])[0], status=201)

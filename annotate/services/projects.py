@@ -109,7 +109,7 @@ def create_stage(
     lease_minutes: int | None = None,
     order: str = Stage.Order.SEEDED,
     seed: int | None = None,
-    is_closed_book: bool = True,
+    is_closed_book: bool | None = None,
     time_limit_seconds: int | None = None,
     permitted_sources: str = "",
     is_cross_group: bool = False,
@@ -124,6 +124,8 @@ def create_stage(
 ) -> Stage:
     """A draft stage with the first version of its form. Nobody sees it until it is opened.
 
+    is_closed_book: None for what is usual of the kind: closed book, or its usual sources.
+
     Raises FieldSpecInvalid for a form that could not be answered or not be counted, NameTaken for the address of
     another stage, StageNotReady where the stage named for adjudication does not ask what decides here,
     StageOptionsInvalid for an option that stages of this kind do not have.
@@ -131,6 +133,9 @@ def create_stage(
     form = _checked_form(fields)
     _check_adjudication(kind, form, adjudicated_in)
     options = _checked_options(kind, options or {})
+    if is_closed_book is None:
+        permitted_sources = permitted_sources or str(KINDS[kind].permitted_sources)
+        is_closed_book = not permitted_sources
     last = project.stages.aggregate(last=Max("position"))["last"]
     with naming(f"The address {slug}"):
         stage = Stage.objects.create(

@@ -107,14 +107,20 @@ def _first_preview(
     """The annotators' page with the first form of the kind; of one that came back with its faults, none."""
     if form.is_bound:
         return {"preview_problem": _("The page is shown again as soon as the form is right.")}
-    stage = Stage(project=project, kind=kind)
+    stage = Stage(project=project, kind=kind, **_first_condition(kind))
     return preview_context(stage, first, version.initial["shown_keys"])
 
 
 def _first_settings(kind: str, about: About | None) -> dict[str, Any]:
     usual = KINDS[kind]
     title = {"title": about.title} if about else {}
-    return {"kind": kind, "roles": list(usual.roles), "overlap": usual.overlap, "order": usual.order} | title
+    how = {"kind": kind, "roles": list(usual.roles), "overlap": usual.overlap, "order": usual.order}
+    return how | _first_condition(kind) | title
+
+
+def _first_condition(kind: str) -> dict[str, Any]:
+    sources = KINDS[kind].permitted_sources
+    return {"is_closed_book": not sources, "permitted_sources": sources}
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -9,6 +9,7 @@ from annotate.exceptions import StageNotReady
 from annotate.models import Feed, Membership, Stage
 from annotate.services import projects
 from annotate.stage_kinds import KINDS, adjudication_fields, review_fields
+from tests.api_client import ApiClient
 from tests.factories import SHORT_ANSWER, YES_NO, make_member, make_project, make_stage
 
 
@@ -177,3 +178,44 @@ def test_the_page_of_a_stage_changes_what_happens_where_people_disagree(client):
     assert refused.status_code == 422
     stage.refresh_from_db()
     assert (stage.adjudicated_in, stage.escalate_by) == (judges, 2)
+
+
+@pytest.mark.django_db
+def test_labels_are_audited_with_the_sources_that_settle_them(client):
+    """Closed book is how answers are given; whether a label is right is looked up."""
+    project = make_project()
+    client.force_login(make_member(project, "admin"))
+    sources = KINDS["audit"].permitted_sources
+    page = client.get(f"/p/{project.slug}/stages/new/", {"kind": "audit"})
+    assert not page.context["form"]["is_closed_book"].value()
+    assert page.context["form"]["permitted_sources"].value() == sources
+    assert f"You may use: <bdi>{sources}</bdi>" in page.text
+    label = client.get(f"/p/{project.slug}/stages/new/", {"kind": "label"})
+    assert label.context["form"]["is_closed_book"].value()
+    assert "You may use" not in label.text
+
+
+@pytest.mark.django_db
+def test_programs_and_commands_begin_an_audit_with_its_sources_unless_they_say_otherwise():
+    project = make_project()
+    admin = make_member(project, "admin")
+    api = ApiClient(admin, "run")
+    sent = {
+        "kind": "audit", "title": "Audit", "fields": [dict(field) for field in KINDS["audit"].fields],
+        "shown_keys": ["question"], "roles": ["meta_reviewer"], "overlap": 2,
+    }  # fmt: skip
+    address = f"projects/{project.slug}/stages/"
+    made = api.post(address, **sent, slug="usual")
+    assert made.status_code == 201, made.content
+    assert (made.json()["is_closed_book"], made.json()["permitted_sources"]) == (
+        False,
+        KINDS["audit"].permitted_sources,
+    )
+    closed = api.post(address, **sent, slug="closed", is_closed_book=True).json()
+    assert (closed["is_closed_book"], closed["permitted_sources"]) == (True, "")
+    named = api.post(address, **sent, slug="named", is_closed_book=False, permitted_sources="Wikipedia").json()
+    assert (named["is_closed_book"], named["permitted_sources"]) == (False, "Wikipedia")
+    label = projects.create_stage(
+        project=project, by=admin, kind="label", title="L", slug="l", fields=YES_NO, shown_keys=["question"]
+    )
+    assert (label.is_closed_book, label.permitted_sources) == (True, "")
