@@ -10,12 +10,23 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from annotate.answers import FieldSpec, fields_from_json
 from annotate.contribution import Contribution, contribution_of
-from annotate.models import Annotation, Assignment, CheckResult, Person, Project, Stage, StageItem, StageVersion
+from annotate.models import (
+    Annotation,
+    Assignment,
+    CheckResult,
+    Exclusion,
+    Person,
+    Project,
+    Stage,
+    StageItem,
+    StageVersion,
+)
 from annotate.proportions import wilson_bounds
+from annotate.querysets import COUNTED_PURPOSES
 from annotate.services.checks import CHECKS
 from annotate.services.exporting.answers import key_reader
 from annotate.signals import Given, StageSignals, signals_of
@@ -160,11 +171,31 @@ def compared_field(stage: Stage) -> FieldSpec:
     return next(field for field in fields if field.decides)
 
 
-def contribution(*, project: Project, stage: Stage | None = None) -> tuple[Contribution, list[tuple[int, int]]]:
-    """Who gave how many counted answers, the most first: the curve, and (person, answers) in one query."""
-    rows = Annotation.objects.counted().filter(assignment__stage__project=project)
+@dataclass(frozen=True)
+class Contributed:
+    """Who gave how many counted answers. people: (person, answers), the most first.
+
+    n_left_out: answers that hold a place and are in no figure, because their author, they or their item is left out.
+    """
+
+    curve: Contribution
+    people: list[tuple[int, int]]
+    n_left_out: int
+
+
+def contribution(*, project: Project, stage: Stage | None = None) -> Contributed:
+    """Of a project or one stage of it, in two queries."""
+    given = Annotation.objects.current().filter(
+        assignment__stage__project=project,
+        assignment__state=Assignment.State.SUBMITTED,
+        assignment__slot__isnull=False,
+        assignment__purpose__in=COUNTED_PURPOSES,
+    )
     if stage is not None:
-        rows = rows.filter(assignment__stage=stage)
-    by_person = rows.order_by().values("assignment__person").annotate(n=Count("pk"))
+        given = given.filter(assignment__stage=stage)
+    left_out = Exclusion.objects.standing().filter(item=OuterRef("assignment__stage_item__revision__item"))
+    counted = Annotation.objects.counted().filter(pk__in=given.values("pk")).exclude(Exists(left_out))
+    by_person = counted.order_by().values("assignment__person").annotate(n=Count("pk"))
     counts = sorted(by_person.values_list("assignment__person", "n"), key=lambda row: (-row[1], row[0]))
-    return contribution_of(n for _, n in counts), counts
+    curve = contribution_of(n for _, n in counts)
+    return Contributed(curve, counts, given.count() - curve.n_answers)

@@ -12,7 +12,6 @@ from django.utils.text import Truncator
 from django.utils.translation import gettext as _
 
 from annotate.answers import fields_from_json, get_field_type
-from annotate.contribution import Contribution
 from annotate.models import (
     Annotation,
     Assignment,
@@ -26,7 +25,7 @@ from annotate.models import (
 from annotate.querysets import COUNTED_PURPOSES
 from annotate.services import quality
 from annotate.services.checks import CHECKED_KINDS, MAX_ATTEMPTS
-from annotate.services.quality import CheckFigures, CheckItem
+from annotate.services.quality import CheckFigures, CheckItem, Contributed
 from annotate.signals import Signals, StageSignals
 
 # Rows of the page; the table to download has everybody.
@@ -117,11 +116,12 @@ def stage_quality(stage: Stage, *, floor: float | None = None) -> StageQuality:
     return StageQuality(stage, spec.caption, signals, rows, quality.check_items(stage))
 
 
-def contribution_rows(project: Project, stage: Stage | None) -> tuple[Contribution, list[tuple[str, int, float]]]:
-    """The curve, and (pseudonym, answers, share of all answers up to this person), the most first."""
-    curve, counts = quality.contribution(project=project, stage=stage)
-    names = dict(Person.objects.filter(pk__in=[pk for pk, _ in counts]).values_list("pk", "pseudonym"))
-    return curve, [(names[pk], n, curve.curve[place]) for place, (pk, n) in enumerate(counts, start=1)]
+def contribution_rows(project: Project, stage: Stage | None) -> tuple[Contributed, list[tuple[str, int, float]]]:
+    """Who gave how much, and (pseudonym, answers, share of all answers up to this person), the most first."""
+    found = quality.contribution(project=project, stage=stage)
+    names = dict(Person.objects.filter(pk__in=[pk for pk, _ in found.people]).values_list("pk", "pseudonym"))
+    rows = [(names[pk], n, found.curve.curve[place]) for place, (pk, n) in enumerate(found.people, start=1)]
+    return found, rows
 
 
 def left_out(project: Project) -> list[LeftOut]:

@@ -30,7 +30,8 @@ def quality(request: PersonRequest, slug: str) -> HttpResponse:
     project = project_read_by(request.user, slug)
     stages = quality_page.stages_with_people(project)
     stage = _stage(request, stages)
-    curve, shares = quality_page.contribution_rows(project, stage)
+    contributed, shares = quality_page.contribution_rows(project, stage)
+    curve = contributed.curve
     floor = FloorForm(request.GET).seconds()
     found = quality_page.stage_quality(stage, floor=floor) if stage else None
     page = project_page(project, request.user, "people")
@@ -42,6 +43,7 @@ def quality(request: PersonRequest, slug: str) -> HttpResponse:
         "rows": found.rows[: quality_page.PAGE] if found else [],
         "n_rows": len(found.rows) if found else 0,
         "curve": curve,
+        "n_not_counted": contributed.n_left_out,
         "shares": shares[:10],
         "points": _points(curve.curve),
         # Exclusions are for admins: they name who decided.
@@ -67,7 +69,7 @@ def signals_csv(request: PersonRequest, slug: str) -> StreamingHttpResponse:
 def contribution_csv(request: PersonRequest, slug: str) -> StreamingHttpResponse:
     project = project_read_by(request.user, slug)
     stage = _stage(request, quality_page.stages_with_people(project))
-    _curve, shares = quality_page.contribution_rows(project, stage)
+    _, shares = quality_page.contribution_rows(project, stage)
     head = ["project", "stage", "rank", "person", "answers", "share_so_far"]
     rows = ([slug, stage.slug if stage else "", rank, *row] for rank, row in enumerate(shares, start=1))
     return csv_file(f"{slug}-contribution.csv", [head, *rows])

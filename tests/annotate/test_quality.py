@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 from django.db import connection
+from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from annotate.models import Assignment, CheckResult, Stage
-from annotate.services import quality, submitting
+from annotate.services import excluding, quality, submitting
 from annotate.services.quality import CheckFigures
 from annotate.services.resolving import resolve_due
 from tests.annotate.test_checks import study, work_through
@@ -93,6 +94,33 @@ def test_contribution_counts_what_figures_count():
     for place in places:
         make_annotation(place, busy, {"label": "yes"})
     make_annotation(places[0], lazy, {"label": "yes"})
-    found, counts = quality.contribution(project=stage.project)
-    assert counts == [(busy.pk, 3), (lazy.pk, 1)]
-    assert (found.n_answers, found.n_people, found.share_of(1)) == (4, 2, 0.75)
+    found = quality.contribution(project=stage.project)
+    assert found.people == [(busy.pk, 3), (lazy.pk, 1)]
+    assert (found.curve.n_answers, found.curve.n_people, found.curve.share_of(1)) == (4, 2, 0.75)
+    assert found.n_left_out == 0
+
+
+def test_contribution_leaves_out_what_is_left_out_and_says_how_much():
+    """An item, an answer and a person: each answer once, also where two reasons leave it out."""
+    stage = make_stage(overlap=3)
+    admin = make_member(stage.project, "admin")
+    places = [make_stage_item(stage) for _ in range(4)]
+    busy, lazy, careless = (make_member(stage.project) for _ in range(3))
+    given = {place.pk: make_annotation(place, busy, {"label": "yes"}) for place in places}
+    for place in places[:2]:
+        make_annotation(place, lazy, {"label": "yes"})
+        make_annotation(place, careless, {"label": "no"})
+    excluding.exclude_item(item=places[0].revision.item, by=admin, reason="broken", rule="bad item")
+    excluding.exclude_annotation(annotation=given[places[2].pk], by=admin, reason="pasted")
+    excluding.exclude_person(project=stage.project, person=careless, by=admin, reason="careless")
+    whole, part = quality.contribution(project=stage.project), quality.contribution(project=stage.project, stage=stage)
+    for found in (whole, part):
+        # Of 8 answers: 3 on the item, 1 by itself, 1 more of the person.
+        assert found.people == [(busy.pk, 2), (lazy.pk, 1)]
+        assert (found.curve.n_answers, found.n_left_out) == (3, 5)
+    client = Client()
+    client.force_login(admin)
+    page = client.get(f"/p/{stage.project.slug}/quality/").text
+    assert "5 answers are not counted: their author, the answer or the item is left out." in page
+    excluding.lift_exclusion(exclusion=stage.project.exclusions.get(item__isnull=False), by=admin)
+    assert quality.contribution(project=stage.project).n_left_out == 3
