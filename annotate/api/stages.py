@@ -112,7 +112,10 @@ class StageAudit(ApiView):
         request=for_admins.AuditInput, responses={200: for_admins.AuditPlanned, 201: for_admins.AuditPlanned}
     )
     def post(self, request: Request, slug: str, stage_slug: str) -> Response:
-        """Draw k labels of every stratum and put them into the stage; a stratum with fewer is taken whole."""
+        """Draw k labels of every stratum and put them into the stage; a stratum with fewer is taken whole.
+
+        The same draw again changes nothing: 200 with what was drawn. Another draw for the same stage: 409.
+        """
         stage = _stage_run(self, slug, stage_slug)
         sent = self.sent(for_admins.AuditInput)
         decided_in, population = None, None
@@ -131,8 +134,9 @@ class StageAudit(ApiView):
         }
         if sent["plan_only"]:
             return Response(for_admins.AuditPlanned(auditing.plan_draw(stage=stage, **asked)).data)
+        before = auditing.draw_made(stage)
         made = auditing.draw_audit(stage=stage, by=self.person, **asked)
-        return Response(for_admins.AuditPlanned(made).data, status=201)
+        return Response(for_admins.AuditPlanned(made).data, status=201 if before is None else 200)
 
 
 class Feeds(ApiView):

@@ -248,12 +248,15 @@ def draw_audit(
     """Draw k labels of every stratum, without replacement, freeze them and put them into the stage.
 
     keys: strata of the items that are combined, with the label itself if by_label. A stratum with fewer is taken
-    whole, which the result says. Raises WorkNotPossible for a stage that is no audit, asks for no verdict or has items,
+    whole, which the result says. The same draw again changes nothing and returns what was drawn. Raises WorkNotPossible
+    where the stage holds another draw, for a stage that is no audit, asks for no verdict or has items,
     for labels that nobody has, and for more strata or items than people could audit.
     """
     # Two clicks must not draw twice.
     stage = Stage.objects.select_for_update(no_key=True).select_related("project").get(pk=stage.pk)
     if (made := draw_made(stage)) is not None:
+        if _is_same(made, labels, k, keys, by_label, seed):
+            return made
         raise WorkNotPossible(
             _("This stage was drawn already, by seed %(seed)s: another draw needs another stage.", seed=made.seed)
         )
@@ -283,6 +286,16 @@ def draw_audit(
         n_population=planned.plan.n_population,
     )
     return Drawn(**vars(planned.plan), seed=seed, audit=audit, told_keys=tuple(item_set.rule["told_keys"]))
+
+
+def _is_same(made: Drawn, labels: Labels, k: int, keys: Sequence[str], by_label: bool, seed: int) -> bool:
+    rule = made.audit.item_set.rule
+    population = labels.population.name if labels.population else ""
+    return (
+        (made.k, made.keys, made.by_label, made.seed) == (k, tuple(keys), by_label, seed)
+        and (rule["field"], made.audit.label_set, rule["population"]) == (labels.field, labels.label_set, population)
+        and made.audit.label_stage == labels.stage
+    )
 
 
 def draw_made(stage: Stage) -> Drawn | None:

@@ -64,12 +64,18 @@ class JudgeResults(serializers.Serializer):
     )
 
 
+_COUNTED = ("parts", "n_drawn", "n_places", "n_merged", "n_same", "nothing")
+
+
 class JudgeDraw(ApiView):
     scopes = {"POST": ApiToken.Scope.RUN}
 
     @extend_schema(request=JudgeDrawInput, responses={200: JudgeDrawn, 201: JudgeDrawn})
     def post(self, request: Request, slug: str, stage_slug: str) -> Response:
-        """Draw answers of finished runs for the stage's people to judge; the same draw again changes nothing."""
+        """Draw answers of finished runs for the stage's people to judge.
+
+        The same draw again changes nothing: 200 with what was drawn. Another draw for the same stage: 409.
+        """
         stages = Stage.objects.run_by(self.person).select_related("project")
         stage = get_object_or_404(stages, project__slug=slug, slug=stage_slug)
         sent = self.sent(JudgeDrawInput)
@@ -77,20 +83,14 @@ class JudgeDraw(ApiView):
         form = cast(JudgeDrawForm, filled(JudgeDrawForm, sent, stage=stage))
         checked(form)
         draw = form.draw()
-        plan = judging.plan_draw(stage=stage, draw=draw)
-        if not is_look:
-            judging.draw_judge_sample(stage=stage, by=self.person, draw=draw)
-        told = {
-            "is_drawn": not is_look,
-            "seed": draw.seed,
-            "parts": plan.parts,
-            "n_drawn": plan.n_drawn,
-            "n_places": plan.n_places,
-            "n_merged": plan.n_merged,
-            "n_same": plan.n_same,
-            "nothing": plan.nothing,
-        }
-        return Response(JudgeDrawn(told).data, status=200 if is_look else 201)
+        if is_look:
+            plan = judging.plan_draw(stage=stage, draw=draw)
+            told = {"is_drawn": False, "seed": draw.seed} | {name: getattr(plan, name) for name in _COUNTED}
+            return Response(JudgeDrawn(told).data)
+        before = judgements.sample_of(stage)
+        sample = judging.draw_judge_sample(stage=stage, by=self.person, draw=draw)
+        told = {"is_drawn": True} | vars(judging.told_of(sample))
+        return Response(JudgeDrawn(told).data, status=200 if before == sample else 201)
 
 
 class JudgeResultsOfStage(ApiView):

@@ -1,7 +1,8 @@
 """What judges say of models' answers: shares judged right, the better of two runs, and how far metrics agree with it.
 
-A judgement is what most judges of a candidate say, or an adjudicator; every answer that the candidate stands for gets
-it. "Unsure", a tie of judges and what waits are no judgement: they are left out and counted.
+A judgement is what most judges of a candidate say when all that were asked for have spoken, or an adjudicator; every
+answer that the candidate stands for gets it. "Unsure", a tie of judges and what waits are no judgement: they are left
+out and counted.
 """
 
 from __future__ import annotations
@@ -94,7 +95,8 @@ class Judged:
 class RunShare:
     """One run. counts: by judgement. left_out: without one, by why. nothing: outcomes that left nothing to judge.
 
-    judged: only what was judged right or wrong. all_drawn: what had nothing to be judged counts as not right.
+    judged: only what was judged right or wrong. judged_or_nothing: beside it what had nothing to be judged, which
+    counts as not right. Neither has what is left out.
     """
 
     run: Run
@@ -103,7 +105,7 @@ class RunShare:
     left_out: dict[str, int]
     nothing: dict[str, int]
     judged: dict[str, Any]
-    all_drawn: dict[str, Any]
+    judged_or_nothing: dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -180,8 +182,8 @@ def read_judged(*, stage: Stage) -> Judged:
     votes = _votes(stage, asked.field.name, keys)
     settled = _adjudicated(stage, asked.field.name)
     judgements = {
-        candidate: _judgement(votes.get(pk, {}), settled.get(pk), state)
-        for candidate, (pk, _, state, *_) in places.items()
+        candidate: _judgement(votes.get(pk, {}), settled.get(pk), state, is_complete=done >= wanted)
+        for candidate, (pk, _, state, done, wanted) in places.items()
     }
     rows = _origin_rows(sample)
     units = {revision: unit for unit, revision in enumerate(dict.fromkeys(row["revision"] for row in rows))}
@@ -287,7 +289,7 @@ def results_json(results: Results) -> dict[str, Any]:
                 "left_out": one.left_out,
                 "nothing_to_judge": one.nothing,
                 "judged": one.judged,
-                "all_drawn": one.all_drawn,
+                "judged_or_nothing": one.judged_or_nothing,
             }
             for one in results.runs
         ],
@@ -337,14 +339,15 @@ def _adjudicated(stage: Stage, name: str) -> dict[int, str]:
     return {place: str(key) for place, key in rows.values_list("stage_item", "answer_key")}
 
 
-def _judgement(votes: Mapping[str, str], settled: str | None, state: str) -> Judgement:
+def _judgement(votes: Mapping[str, str], settled: str | None, state: str, *, is_complete: bool) -> Judgement:
+    """is_complete: all judges that the place asks for have answered; before, the first would decide for them."""
     counts = dict(Counter(votes.values()))
     if state in (StageItem.State.WITHDRAWN, StageItem.State.LEFT_OUT):
         return Judgement(None, LEFT_OUT, counts)
     if settled is not None:
         return Judgement(settled, "adjudicated", counts)
     outcome = resolve(list(votes.values()))
-    if outcome.status is Status.NO_VOTES:
+    if outcome.status is Status.NO_VOTES or not is_complete:
         return Judgement(None, WAITING, counts)
     if outcome.status in _DECIDED:
         return Judgement(outcome.key, str(outcome.status), counts)
@@ -456,7 +459,7 @@ def _run_share(judged: Judged, run: Run) -> RunShare:
         left_out=left_out,
         nothing=nothing,
         judged=from_estimate("judged", row, "judged_right", means.answered, denominator="answered").to_json(),
-        all_drawn=from_estimate("judged", row, "judged_right", means.all_items, denominator="all").to_json(),
+        judged_or_nothing=from_estimate("judged", row, "judged_right", means.all_items, denominator="all").to_json(),
     )
 
 

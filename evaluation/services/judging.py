@@ -241,6 +241,48 @@ def draw_judge_sample(*, stage: Stage, by: Person | None, draw: Draw) -> JudgeSa
     return sample
 
 
+@dataclass(frozen=True)
+class Told:
+    """What a draw came to, counted from its rows: the same whenever it is asked. Numbers as in Plan."""
+
+    seed: int
+    parts: tuple[DrawnOf, ...]
+    n_drawn: int
+    n_places: int
+    n_merged: int
+    n_same: int
+    nothing: dict[str, int]
+
+
+def told_of(sample: JudgeSample) -> Told:
+    """A draw as it was made, whatever became of runs, items and figures since."""
+    placed = StageItem.objects.filter(stage=sample.stage_id, candidate__isnull=False)
+    candidates = set(placed.values_list("candidate", flat=True))
+    origins = CandidateOrigin.objects.filter(sample=sample).values_list(
+        "candidate", "prediction__state", "other", "other__state"
+    )
+    n_judged = n_same = n_drawn = 0
+    nothing: Counter[str] = Counter()
+    for candidate, state, other, other_state in origins.iterator():
+        n_drawn += 1
+        if candidate is None:
+            states = [state, other_state] if other else [state]
+            nothing[next((one for one in states if one != Prediction.State.ANSWERED), state)] += 1
+        elif candidate in candidates:
+            n_judged += 1
+        else:
+            n_same += 1
+    return Told(
+        seed=sample.seed,
+        parts=parts_of(sample),
+        n_drawn=n_drawn,
+        n_places=len(candidates),
+        n_merged=n_judged - len(candidates),
+        n_same=n_same,
+        nothing=dict(sorted(nothing.items())),
+    )
+
+
 def parts_of(sample: JudgeSample) -> tuple[DrawnOf, ...]:
     """What was drawn of which run or pair, as it was written down at the draw."""
     return tuple(

@@ -93,6 +93,24 @@ def test_what_was_drawn_is_read_back_as_it_was_made(study):
     assert auditing.draw_made(study.labels) is None
 
 
+def test_the_same_draw_again_is_the_one_that_was_made_and_any_other_is_refused(study):
+    everything = make_item_set(study.project, list(study.project.items.all()), name="everything")
+    made = study.draw(k=3)
+    places = list(study.stage.stage_items.order_by("rank").values_list("pk", flat=True))
+    # Also when a draw of today would come to something else.
+    study.add("science", "yes", "later")
+    assert study.draw(k=3) == made
+    assert list(study.stage.stage_items.order_by("rank").values_list("pk", flat=True)) == places
+    assert Event.objects.filter(verb="audit.drawn").count() == Audit.objects.count() == ItemSet.objects.count() - 1 == 1
+    for other in (
+        {"k": 2}, {"seed": 6}, {"keys": []}, {"by_label": False},
+        {"labels": Labels("label", population=everything)}, {"labels": Labels("label", stage=study.labels)},
+        {"labels": Labels("label", label_set="fine")}, {"labels": Labels("other")},
+    ):  # fmt: skip
+        with pytest.raises(WorkNotPossible, match="drawn already, by seed 5"):
+            study.draw(**{"k": 3} | other)
+
+
 def test_each_label_is_frozen_beside_its_item_in_an_order_that_tells_no_stratum(study):
     study.draw(k=3)
     places = list(study.stage.stage_items.order_by("rank").select_related("candidate", "revision__item"))
@@ -204,7 +222,7 @@ def test_draws_that_make_no_sense_are_refused_and_write_nothing(study, asked, pr
 def test_a_second_draw_another_kind_of_stage_and_a_form_without_a_verdict_are_refused(study):
     study.draw()
     with pytest.raises(WorkNotPossible, match="drawn already, by seed 5"):
-        study.draw()
+        study.draw(seed=6)
     with pytest.raises(WorkNotPossible, match="No item has a decision"):
         auditing.plan_draw(
             stage=study.stage, labels=Labels("label", stage=study.labels), k=1, keys=[], by_label=True, seed=1

@@ -313,7 +313,10 @@ def test_programs_draw_read_and_send_on(told):
     made = api.post(base, **asked)
     assert made.status_code == 201, made.content
     assert made.json()["strata"][4] == {"values": ["science", "no"], "n_population": 2, "n_drawn": 2, "n_short": 2}
-    assert api.post(base, **asked).status_code == 409
+    again = api.post(base, **asked)
+    assert (again.status_code, again.json()) == (200, made.json())
+    assert api.post(base, **asked | {"k": 5}).status_code == 409
+    assert Audit.objects.count() == 1
     told.audit_all(lambda number, name: ("wrong", "no") if "yes" in name else "right")
     results = api.get(f"{base}results/").json()
     assert (results["n_drawn"], results["n_complete"], results["seed"]) == (18, 18, 5)
@@ -376,7 +379,10 @@ def test_the_stage_page_plans_first_and_then_draws(told):
     page = told.page("stage")
     assert "18 labels drawn. 1 stratum was taken whole: it has fewer than 4." in page
     assert "seed 5" in page
-    assert told.client().post(told.address("stage-audit"), asked).status_code == 409
+    # A double click is one draw; another is none.
+    assert told.client().post(told.address("stage-audit"), asked).status_code == 302
+    assert told.client().post(told.address("stage-audit"), asked | {"k": "3"}).status_code == 409
+    assert Audit.objects.count() == 1
 
 
 def test_what_people_decided_can_be_drawn_on_the_page(told):

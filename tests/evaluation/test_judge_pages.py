@@ -10,6 +10,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from annotate.models import Stage
+from annotate.services import excluding
 from evaluation.models import JudgeSample, Run
 from evaluation.services.judging import draw_judge_sample
 from tests.api_client import ApiClient
@@ -146,7 +147,12 @@ def test_programs_look_draw_and_read(bench):
     drawn = api.post(f"{address}/draw/", **sent)
     assert drawn.status_code == 201
     assert drawn.json() == looked.json() | {"is_drawn": True}
-    assert api.post(f"{address}/draw/", **sent).status_code == 201
+    # What was drawn is told as it was drawn, also when a draw of today would come to something else.
+    excluding.exclude_item(item=bench.items[0], by=bench.admin, reason="broken", rule="bad item")
+    again = api.post(f"{address}/draw/", **sent)
+    assert (again.status_code, again.json()) == (200, drawn.json())
+    assert JudgeSample.objects.count() == 1
+    excluding.lift_exclusion(exclusion=bench.project.exclusions.get(), by=bench.admin)
     assert api.post(f"{address}/draw/", **sent, seed=4).status_code == 409
     assert api.post(f"{address}/draw/", **sent | {"runs": [10**9]}).status_code == 422
     judge(bench.judges, bench.runs[0], bench.items[0], "right")

@@ -33,12 +33,12 @@ def test_the_share_judged_right_has_two_denominators():
     for item, said in zip(bench.items, ["right", "right", "wrong", "unsure"], strict=False):
         judge(bench.judges, run, item, said)
     one = share(judge_results(stage=bench.judges), "A")
-    # Two right of three that are right or wrong; the unparsed one is a fourth of all drawn that is known. Unsure is
+    # Two right of three that are right or wrong; the unparsed one is a fourth that is known. Unsure is
     # nothing of either, and one waits.
     assert one.counts == {"right": 2, "wrong": 1, "unsure": 1}
     assert (one.left_out, one.nothing, one.n_drawn) == ({"waiting": 1}, {"unparsed": 1}, 6)
     assert (one.judged["value"], one.judged["n"]) == (pytest.approx(2 / 3), 3)
-    assert (one.all_drawn["value"], one.all_drawn["n"]) == (pytest.approx(2 / 4), 4)
+    assert (one.judged_or_nothing["value"], one.judged_or_nothing["n"]) == (pytest.approx(2 / 4), 4)
     wilson = binomtest(2, 3).proportion_ci(method="wilson")
     assert (one.judged["lower"], one.judged["upper"]) == (pytest.approx(wilson.low), pytest.approx(wilson.high))
     assert one.judged["method"] == "wilson"
@@ -77,7 +77,7 @@ def test_most_judges_decide_and_a_tie_of_judges_decides_nothing():
     judge(bench.judges, run, bench.items[2], "right", "wrong", "unsure")
     results = judge_results(stage=bench.judges)
     one = share(results, "A")
-    assert (one.counts["right"], one.left_out) == (1, {"undecided": 2})
+    assert (one.counts["right"], one.left_out) == (1, {"undecided": 1, "waiting": 1})
     assert results.judged.n_waiting == 1
     # Pairs that agree: 1 of 3, 0 of 1, 0 of 3; the mean over the three candidates.
     agreement = {figure["measure"]: figure for figure in results.agreement}
@@ -85,6 +85,42 @@ def test_most_judges_decide_and_a_tie_of_judges_decides_nothing():
     assert agreement["percent_agreement"]["n"] == 3
     assert {"krippendorff_alpha_nominal", "gwet_ac1"} < agreement.keys()
     assert sum(judge.n for judge in results.judges) == 8
+
+
+@pytest.mark.parametrize("form", ["verdict", "better"])
+def test_the_first_of_three_judges_decides_nothing_and_neither_do_two_who_agree(form):
+    bench = make_bench(1, form=form, overlap=3)
+    runs = [bench.run("A", ["a0"]), bench.run("B", ["b0"])][: 1 if form == "verdict" else 2]
+    draw_judge_sample(stage=bench.judges, by=None, draw=bench.draw(*runs))
+    said = "right" if form == "verdict" else "first"
+    for n_said, n_waiting in ((1, 2), (2, 1), (3, 0)):
+        judge(bench.judges, runs[0], bench.items[0], said)
+        results = judge_results(stage=bench.judges)
+        (one,) = results.runs or results.pairs
+        (origin,) = results.judged.origins
+        assert results.judged.n_waiting == n_waiting
+        assert origin.judgement.votes == {said: n_said}
+        if n_waiting:
+            assert (origin.judgement.key, one.left_out) == (None, {"waiting": 1})
+        else:
+            assert (origin.judgement.key, one.left_out) == (said, {})
+
+
+def test_more_judges_asked_for_later_are_waited_for_and_an_adjudicator_is_not():
+    bench = make_bench(2)
+    run = bench.run("A", ["a0", "a1"])
+    draw_judge_sample(stage=bench.judges, by=None, draw=bench.draw(run))
+    for item in bench.items:
+        judge(bench.judges, run, item, "right")
+    # As an escalation asks more people, or another overlap does.
+    bench.judges.stage_items.update(wanted=3)
+    assert share(judge_results(stage=bench.judges), "A").left_out == {"waiting": 2}
+    Resolution.objects.create(
+        stage_item=place_of(bench.judges, run, bench.items[0]),
+        field="judgement", status="adjudicated", answer="wrong", answer_key="wrong", key_version=1,
+    )  # fmt: skip
+    one = share(judge_results(stage=bench.judges), "A")
+    assert (one.counts["wrong"], one.left_out) == (1, {"waiting": 1})
 
 
 def test_what_is_excluded_or_changed_counts_as_elsewhere():

@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 from annotate.exceptions import WorkNotPossible
 from annotate.models import Person, Stage
 from evaluation.models import JudgeSample, Run
-from evaluation.services.judging import Draw, Plan, draw_judge_sample, plan_draw
+from evaluation.services.judging import Draw, Plan, Told, draw_judge_sample, plan_draw, told_of
 
 
 class Command(BaseCommand):
@@ -52,12 +52,12 @@ class Command(BaseCommand):
             unanswered=asked["unanswered"],
         )
         try:
-            plan = plan_draw(stage=stage, draw=draw)
-            if not asked["look"]:
-                draw_judge_sample(stage=stage, by=by, draw=draw)
+            if asked["look"]:
+                self._tell(draw.seed, plan_draw(stage=stage, draw=draw))
+            else:
+                self._tell(draw.seed, told_of(draw_judge_sample(stage=stage, by=by, draw=draw)))
         except WorkNotPossible as refusal:
             raise CommandError(str(refusal)) from refusal
-        self._tell(plan)
 
     def _run(self, stage: Stage, name: str) -> Run:
         run = Run.objects.filter(project=stage.project, name=name).select_related("stage_version").first()
@@ -65,8 +65,8 @@ class Command(BaseCommand):
             raise CommandError(f"There is no run {name} in this project.")
         return run
 
-    def _tell(self, plan: Plan) -> None:
-        self.stdout.write(f"Seed {plan.draw.seed}.")
+    def _tell(self, seed: int, plan: Plan | Told) -> None:
+        self.stdout.write(f"Seed {seed}.")
         for part in plan.parts:
             short = f"; {part.n_short:,} fewer than asked for, all taken" if part.n_short else ""
             self.stdout.write(f"{' / '.join(part.runs)}: {part.n_drawn:,} of {part.n_population:,} items{short}.")
