@@ -14,6 +14,12 @@ from tests.factories import SHORT_ANSWER, make_item, make_member, make_project, 
 
 pytestmark = pytest.mark.browser
 
+MEDALS = {
+    "type": "grid",
+    "columns": ["Name", "Mira Halvorsen"],
+    "rows": [["Gold medals", "2009 Oslo, singles; 2011 Bergen, doubles; 2015 Jakarta, doubles"], ["Country", "Norway"]],
+}
+
 
 def test_a_whole_stage_is_answered_with_keys_alone_and_without_leaving_the_page(at_work):
     stage = make_queue(SALTY, COLD, LARGE)
@@ -242,3 +248,37 @@ def test_on_a_phone_the_buttons_stay_at_the_lower_edge_and_taps_do_it_all(at_wor
     worker.sees_item("Question 2")
     assert page.evaluate("window.scrollY") == 0  # What is given comes first, and is read from its start.
     assert answers_of(worker.person) == [{"label": "yes"}]
+
+
+def test_the_buttons_stand_in_one_row_beside_a_table_and_stay_there_when_time_is_shown(at_work):
+    stage = make_stage(make_project(), form=SHORT_ANSWER, shown_keys=["question", "table"], order="sequential")
+    make_stage_item(stage, make_item(stage.project, [["question", SALTY], ["table", MEDALS]]))
+    worker = at_work(make_member(stage.project), stage)
+
+    def places() -> list[dict[str, float]]:
+        return [one.bounding_box() for one in worker.page.locator(".work-actions .button:visible").all()]
+
+    before = places()
+    assert len(before) == 4
+    assert len({one["y"] for one in before}) == 1
+    worker.page.keyboard.type("yes")
+    expect(worker.page.locator("#work-timer")).not_to_be_empty()
+    assert places() == before
+
+
+@pytest.mark.parametrize("n_more", [0, 4], ids=["two-columns", "six-columns"])
+def test_a_table_of_long_texts_is_read_on_a_phone_without_scrolling_the_page(at_work, n_more):
+    stage = make_stage(make_project(), shown_keys=["question", "table"], order="sequential")
+    table = MEDALS | {
+        "columns": [*MEDALS["columns"], *["More"] * n_more],
+        "rows": [[*row, *["2009 Oslo, singles"] * n_more] for row in MEDALS["rows"]],
+    }
+    make_stage_item(stage, make_item(stage.project, [["question", SALTY], ["table", table]]))
+    worker = at_work(make_member(stage.project), stage, viewport=NARROW, has_touch=True, is_mobile=True)
+    sizes = worker.page.evaluate(
+        """() => [".given .table-scroll", "html"].map((one) => document.querySelector(one))
+             .map((one) => one.scrollWidth - one.clientWidth)"""
+    )
+    # Few columns fold; many scroll within the table, and never the page.
+    assert (sizes[0] > 0) == bool(n_more)
+    assert sizes[1] == 0
