@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from functools import cache
 from typing import Any
@@ -12,6 +13,7 @@ from django.core.exceptions import ValidationError
 from django.utils.text import slugify
 
 from annotate.answers import SETTINGS, FieldSpecInvalid, JsonValue, fields_from_json, get_field_type
+from annotate.answers.text import Text
 from annotate.languages import is_language_tag
 from annotate.models import ItemSet, Membership, Project, Stage
 from annotate.stage_kinds import KINDS
@@ -302,6 +304,14 @@ class StageVersionForm(PlainForm):
     )
 
 
+@cache
+def settings_of_types() -> str:
+    """As JSON, by type of a field, the names of the settings below it that have a meaning there."""
+    kinds = {name: get_field_type(name) for name in TYPE_WORDS}
+    of_texts = {name: ["max_length"] if isinstance(kind, Text) else [] for name, kind in kinds.items()}
+    return json.dumps({name: [*sorted(kind.settings), *of_texts[name]] for name, kind in kinds.items()})
+
+
 class FieldForm(PlainForm):
     name = forms.SlugField(
         max_length=50, help_text=_("In exports and reports: lower-case letters, digits, underscores."), label=_("Name")
@@ -377,6 +387,11 @@ class FieldForm(PlainForm):
         label=_("Must be answered"),
         help_text=_("Unticked, people may leave it empty; an empty answer is no vote."),
     )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        # For static/js/field_editor.js, which shows the settings of the chosen type alone.
+        self.fields["type"].widget.attrs["data-settings"] = settings_of_types()
 
     def clean_options(self) -> list[dict[str, Any]]:
         # Captions in other languages come through the API; the editor shows the plain ones and keeps the others.

@@ -40,8 +40,22 @@ if (editors && empty) {
     }
   };
 
-  for (const one of editors.children) offer(one);
+  /** Of the settings only those that the chosen type has; one that was refused stays in sight. */
+  const fit = (one) => {
+    const type = one.querySelector("[name$='-type']");
+    const ofTypes = JSON.parse(type.dataset.settings);
+    for (const setting of new Set(Object.values(ofTypes).flat())) {
+      const part = one.querySelector(`[name$='-${setting}']`).closest("div");
+      part.hidden = !ofTypes[type.value].includes(setting) && !part.querySelector(".field-error");
+    }
+  };
+
+  for (const one of editors.children) {
+    offer(one);
+    fit(one);
+  }
   form.addEventListener("input", number);
+  form.addEventListener("change", ({ target }) => { if (target.dataset.settings) fit(target.closest("details")); });
   number();
 
   const add = document.createElement("button");
@@ -58,6 +72,7 @@ if (editors && empty) {
     total.value = String(n + 1);
     add.hidden = n + 1 >= most;
     offer(one);
+    fit(one);
     number();
     one.querySelector("input").focus();
   });

@@ -35,6 +35,27 @@ def made_project():
     return project
 
 
+SETTINGS_SHOWN = {
+    "choice": ["options", "ordered"],
+    "text": ["max_length", "unit"],
+    "number": ["max", "min", "unit"],
+    "table": ["columns", "columns_from", "max", "min", "ordered"],
+    "qa_pairs": ["max", "min"],
+}
+
+
+def test_the_editor_shows_of_the_settings_those_that_the_field_has(admin_page):
+    project = made_project()
+    page = admin_page(project)
+    page.goto(reverse("stage-new", args=[project.slug]) + "?kind=label")
+    names = sorted({name for shown in SETTINGS_SHOWN.values() for name in shown})
+    for n in (0, 1):
+        for type_, shown in SETTINGS_SHOWN.items():
+            page.locator(f"[name=fields-{n}-type]").select_option(type_)
+            assert [name for name in names if page.locator(f"[name=fields-{n}-{name}]").is_visible()] == shown
+        page.get_by_role("button", name="Add a field").click()
+
+
 def test_a_stage_is_made_while_its_page_is_seen_and_the_home_follows_the_answers(admin_page, at_work, faults):
     project = made_project()
     first, second = make_member(project), make_member(project)
