@@ -19,7 +19,7 @@ from annotate.services.importing.preview import Column
 from annotate.sources.answered import NEW_TYPES, AnswerColumn, Answers
 from annotate.sources.decoding import ENCODINGS
 from annotate.sources.delimited import DELIMITERS
-from annotate.sources.detect import FORMATS, NESTED_FORMATS, Detected
+from annotate.sources.detect import DELIMITED_FORMATS, FORMATS, NESTED_FORMATS, Detected
 from annotate.sources.guessing_answers import field_name
 from annotate.sources.mapping import KINDS, ContentColumn, GoldColumn, Mapping
 from annotate.stage_kinds import KINDS as STAGE_KINDS
@@ -70,7 +70,7 @@ class UploadForm(PlainForm):
         widget=forms.FileInput(attrs={"class": ""}),
         help_text=_(
             "CSV, TSV, JSON, JSON Lines, Excel (.xlsx), Parquet, an export of Label Studio, doccano, Argilla or "
-            "Prodigy, a ZIP of JSON files."
+            "Prodigy, batch results of Mechanical Turk, a ZIP of JSON files."
         ),
     )
     tables = forms.FileField(
@@ -190,7 +190,7 @@ class ReadingForm(PlainForm):
         source = replace(before, format=data["format"], encoding=data["encoding"])
         if data["encoding"] != before.encoding:
             source = replace(source, encoding_note="")
-        if data["format"] in ("csv", "tsv") and before.format in ("csv", "tsv"):
+        if data["format"] in DELIMITED_FORMATS and before.format in DELIMITED_FORMATS:
             delimiter = next(character for character, name in DELIMITERS.items() if name == data["delimiter"])
             source = replace(source, delimiter=delimiter, has_header=data["has_header"], quoting=data["quoting"])
         if data["format"] == before.format == "xlsx":

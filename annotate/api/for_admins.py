@@ -172,7 +172,7 @@ UploadInput = input_of(
     "UploadInput",
     file=serializers.FileField(
         help_text="CSV, TSV, JSON, JSON Lines, Excel (.xlsx), Parquet, an export of Label Studio, doccano, Argilla or "
-        "Prodigy, a ZIP of JSON files."
+        "Prodigy, batch results of Mechanical Turk, a ZIP of JSON files."
     ),
     tables=serializers.FileField(required=False, help_text="Tables that the items refer to, or a ZIP of them."),
     stage=serializers.SlugField(required=False, max_length=80, help_text="Where the items go."),

@@ -36,7 +36,7 @@ class NewExportInput(Input):
     format = serializers.CharField(
         default="exact",
         max_length=12,
-        help_text="exact, jsonl, spreadsheet, xlsx; of answers argilla and prodigy, too; an archive is a zip.",
+        help_text="exact, jsonl, spreadsheet, xlsx; of answers argilla, prodigy; of items mturk; an archive is a zip.",
     )
 
 

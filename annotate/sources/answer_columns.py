@@ -21,15 +21,16 @@ ANSWERED_AT = "(answered at)"
 SECONDS = "(seconds)"
 SKIPPED = "(skipped)"
 GROUND_TRUTH = "(ground truth)"
-# Kinds of answers that no field holds; how many answers of models, and unfinished ones, were passed over.
+# Kinds of answers that no field holds; how many answers of models, unfinished and rejected ones were passed over.
 UNSUPPORTED = "(unsupported)"
 PREDICTIONS = "(predictions)"
 DRAFTS = "(drafts)"
+REJECTED = "(rejected)"
 # Which of the columns people were shown, where the tool says so.
 SHOWN = "(shown)"
 ANSWER_PREFIX = "answer."
 # What is counted and told, and of no use as a column.
-COUNTED = (UNSUPPORTED, PREDICTIONS, DRAFTS, SHOWN)
+COUNTED = (UNSUPPORTED, PREDICTIONS, DRAFTS, REJECTED, SHOWN)
 
 
 def is_of_item(column: str) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from itertools import islice, pairwise
 from typing import Any
 
-from annotate.sources import argilla, label_studio, prodigy
+from annotate.sources import argilla, label_studio, mturk, prodigy
 from annotate.sources.archives import opened_zip
 from annotate.sources.decoding import CHUNK_BYTES, ENCODINGS, BinaryFile, byte_order_mark
 from annotate.sources.delimited import DELIMITERS, NEWLINES, csv_options
@@ -29,9 +29,11 @@ FORMATS = {
     "label_studio": _("Label Studio JSON"),
     "argilla": _("Argilla records"),
     "prodigy": _("Prodigy JSONL"),
+    "mturk": _("Mechanical Turk batch results"),
 }
 # They say themselves how their text is written.
 BINARY_FORMATS = ("xlsx", "parquet", "json_files")
+DELIMITED_FORMATS = ("csv", "tsv", "mturk")
 NESTED_FORMATS = ("jsonl", "json", "parquet", "json_files", "label_studio", "argilla", "prodigy")
 READ = _("import reads CSV, TSV, JSON, JSON Lines, Excel workbooks (.xlsx) and Parquet")
 SAMPLE_BYTES = 1 << 18
@@ -129,8 +131,9 @@ def detect(file: BinaryFile, name: str) -> Detected:
     if format_name in ("jsonl", "json"):
         return Detected(_tool_of(file, encoding) or format_name, encoding, note, newline=newline)
     dialect = _dialect_of(text, prefer_tab=format_name == "tsv", newline=newline, is_whole=len(head) < SAMPLE_BYTES)
+    names = [name.strip() for name in dialect.rows[0]] if dialect.rows else []
     return Detected(
-        "tsv" if dialect.delimiter == "\t" else "csv",
+        "mturk" if mturk.is_results(names) else "tsv" if dialect.delimiter == "\t" else "csv",
         encoding,
         note,
         delimiter=dialect.delimiter,

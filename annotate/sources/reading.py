@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from annotate.sources import mturk
 from annotate.sources.argilla import read_argilla
 from annotate.sources.decoding import BinaryFile
 from annotate.sources.delimited import read_delimited
@@ -55,6 +56,8 @@ def read_records(file: BinaryFile, detected: Detected, limits: Limits = DEFAULT_
             backslash_escapes=detected.backslash_escapes,
             limits=limits,
         )
+    if detected.format == "mturk":
+        records = mturk.assignments(records)
     if detected.unfold and detected.format in NESTED_FORMATS:
         records = unfolded(records)
     is_empty = True

@@ -19,7 +19,7 @@ from annotate.services.importing.answer_reading import form_of
 from annotate.services.importing.preview import preview_of
 from annotate.services.importing.reading import label_fields
 from annotate.sources.delimited import NEWLINES
-from annotate.sources.detect import BINARY_FORMATS, NESTED_FORMATS
+from annotate.sources.detect import BINARY_FORMATS, DELIMITED_FORMATS, NESTED_FORMATS
 from annotate.uploads import was_too_large
 from annotate.views.doors import PersonRequest, project_run_by, signed_in
 from annotate.views.long_work import by_place, progress_of, refused_as_too_large
@@ -200,7 +200,7 @@ def _draft_page(
         "options": options,
         "mapping": meant,
         "newline": NEWLINES[options.source.newline],
-        "is_delimited": options.source.format in ("csv", "tsv"),
+        "is_delimited": options.source.format in DELIMITED_FORMATS,
         "is_binary": options.source.format in BINARY_FORMATS,
         "is_nested": options.source.format in NESTED_FORMATS,
         "form": reading,

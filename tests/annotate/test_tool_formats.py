@@ -1,18 +1,20 @@
-"""Answers for Argilla and Prodigy: what goes out, and that it comes back as what it was."""
+"""Answers for Argilla and Prodigy, items for Mechanical Turk: what goes out, and that it comes back as what it was."""
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import zipfile
 from typing import Any
 
 import pytest
+from django.apps import apps
 from django.test import Client
 from django.urls import reverse
 
 from annotate.exceptions import ExportNotPossible
-from annotate.models import Annotation, Assignment, Export, Item, Person, Stage
+from annotate.models import Annotation, Assignment, Export, ImportedAnnotator, Item, Person, Project, Stage
 from annotate.services import exporting, importing
 from annotate.services.excluding import exclude_person
 from annotate.services.exporting.kinds import KINDS
@@ -201,3 +203,96 @@ def test_only_answers_can_be_had_for_a_tool():
     # Who reads results only is offered neither answers nor their forms.
     page.force_login(make_member(study.project, "viewer"))
     assert "Prodigy" not in page.get(address).content.decode()
+
+
+# Mechanical Turk
+
+
+def input_files(project: Project) -> tuple[dict[str, list[dict[str, str]]], dict[str, Any]]:
+    """(stage -> the rows of its input file, what was told)."""
+    kind = KINDS["items"]
+    file = io.BytesIO()
+    told = kind.written(project, kind.format("mturk"), file, lambda n: None)
+    with zipfile.ZipFile(file) as archive:
+        texts = {name.removesuffix(".csv"): archive.read(name).decode() for name in archive.namelist()}
+    return {name: list(csv.DictReader(io.StringIO(text, newline=""))) for name, text in texts.items()}, told
+
+
+def test_an_input_file_has_the_items_of_a_stage_with_what_it_shows():
+    study = Study()
+    content = [["question", "A 😀 & <b>?"], ["context", "x\ny"], ["hidden", "h"]]
+    gold = make_item(study.project, content, gold={"label": ["yes"]})
+    make_stage_item(study.stage, gold, purpose="check")
+    make_stage_item(study.stage, purpose="qualification")
+    make_stage_item(study.stage, state="left_out")
+    make_stage(study.project, slug="audit", kind="audit")
+    files, told = input_files(study.project)
+    assert files == {
+        "label": [
+            {"item_id": "q1", "question": "Is “it”?\u2028我", "context": "It is."},
+            {"item_id": "q2", "question": "Was it?", "context": "It was."},
+            {"item_id": gold.external_id, "question": "A &#128512; &#38; &#60;b&#62;?", "context": "x&#10;y"},
+        ]
+    }
+    assert told == {"rows": 3, "as_json": 0, "references": 1}
+
+
+def batch_results(rows: list[dict[str, str]], *given: tuple[int, str, str, str]) -> bytes:
+    """given: (number of the row in the input file, worker, answer, status)."""
+    file = io.StringIO()
+    inputs = [f"Input.{name}" for name in rows[0]]
+    writer = csv.writer(file, quoting=csv.QUOTE_ALL)
+    own = ["HITId", "AssignmentId", "WorkerId", "AssignmentStatus", "SubmitTime", "WorkTimeInSeconds"]
+    writer.writerow([*own, *inputs, "Answer.label"])
+    for n, (number, worker, answer, status) in enumerate(given):
+        moment = f"Mon Nov 02 01:30:{n:02} PST 2026"
+        writer.writerow([f"H{number}", f"A{n}", worker, status, moment, str(20 + n), *rows[number].values(), answer])
+    return file.getvalue().encode()
+
+
+def test_results_come_back_to_the_items_that_went_out():
+    study = Study()
+    files, _ = input_files(study.project)
+    data = batch_results(
+        files["label"],
+        (0, "A1WORKER", "yes", "Approved"),
+        (0, "A2WORKER", "no", "Submitted"),
+        (1, "A1WORKER", "no", "Approved"),
+        (1, "A3WORKER", "yes", "Rejected"),
+    )
+    job = importing.import_file(
+        project=study.project, by=None, file=io.BytesIO(data), name="results.csv", stage_title="On MTurk"
+    )
+    stage = Stage.objects.get(title="On MTurk")
+    names = dict(ImportedAnnotator.objects.values_list("person", "name"))
+    found = {(item, names[person], json.loads(answer)["label"]) for item, person, answer in answers(stage)}
+    assert found == {("q1", "A1WORKER", "yes"), ("q1", "A2WORKER", "no"), ("q2", "A1WORKER", "no")}
+    row = Annotation.objects.get(assignment__stage=stage, answer={"label": "yes"})
+    assert (row.wall_seconds, row.created_at.isoformat()) == (20, "2026-11-02T09:30:00+00:00")
+    assert "Assignments that were rejected, which were left out: 1." in job.report["warnings"]
+    assert Item.objects.filter(project=study.project, root=None).count() == 2
+
+
+def test_the_ids_of_workers_stand_where_identities_stand_and_nowhere_else():
+    study = Study()
+    files, _ = input_files(study.project)
+    data = batch_results(files["label"], (0, "A1WORKER", "yes", "Approved"), (0, "A3WORKER", "no", "Rejected"))
+    importing.import_file(project=study.project, by=None, file=io.BytesIO(data), name="results.csv")
+    for model in apps.get_models(include_auto_created=True):
+        rows = repr(list(model._default_manager.values_list()))
+        assert ("A1WORKER" in rows) == (model is ImportedAnnotator), model
+        # Whoever was rejected is nobody here.
+        assert "A3WORKER" not in rows, model
+    for kind in KINDS.values():
+        for form in kind.formats:
+            file = io.BytesIO()
+            kind.written(study.project, form, file, lambda n: None)
+            assert b"A1WORKER" not in unpacked(file), (kind.name, form.name)
+
+
+def unpacked(file: io.BytesIO) -> bytes:
+    """What stands in a file, and in its members where it is a ZIP."""
+    if not zipfile.is_zipfile(file):
+        return file.getvalue()
+    with zipfile.ZipFile(file) as archive:
+        return b"".join(archive.read(name) for name in archive.namelist())

@@ -10,7 +10,7 @@ from annotate.models import Project
 from annotate.services.exporting import rows
 from annotate.services.exporting.answers import answer_rows, n_answer_rows
 from annotate.services.exporting.formats import FORMATS, Format, Row, Tick
-from annotate.services.exporting.tools import TOOL_FORMATS
+from annotate.services.exporting.tools import ANSWER_FORMATS, ITEM_FORMATS
 from annotate.wording import _
 
 Rows = Callable[..., Iterator[Row]]
@@ -72,7 +72,7 @@ register(
         True,
         n_answer_rows,
         answer_rows,
-        formats=(*FORMATS.values(), *TOOL_FORMATS),
+        formats=(*FORMATS.values(), *ANSWER_FORMATS),
     ),
     Kind(
         "items",
@@ -81,6 +81,7 @@ register(
         False,
         rows.n_item_rows,
         rows.item_rows,
+        formats=(*FORMATS.values(), *ITEM_FORMATS),
     ),
     Kind(
         "resolutions",

@@ -1,12 +1,14 @@
-"""Answers as other annotation tools read them: a ZIP with a file for each stage where people label or answer.
+"""Answers and items as other tools read them: a ZIP with a file for each stage where people label or answer.
 
-What counts goes out: the newest answer of each person that holds a place and was not excluded. Content is what the
+Of answers what counts goes out: the newest of each person that holds a place and was not excluded. Content is what the
 stage shows. A value that a tool has no word for (a table, pairs of questions and answers) becomes JSON in a text, and
 is counted.
 """
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -16,11 +18,12 @@ from typing import IO, Any
 from zipfile import ZIP_DEFLATED, ZipFile
 
 from annotate.answers import FieldSpec, fields_from_json
-from annotate.models import ItemRevision, Project, Stage
+from annotate.models import ItemRevision, Project, Stage, StageItem
 from annotate.services.exporting.answers import answer_rows
 from annotate.services.exporting.formats import TICK, Format, Tick, line_of
+from annotate.services.exporting.reading import server_side_cursor
 from annotate.shown import shown_pairs
-from annotate.sources import argilla, prodigy
+from annotate.sources import argilla, mturk, prodigy
 from annotate.sources.answer_columns import ANSWER_PREFIX
 from annotate.sources.blocks import plain_text
 from annotate.wording import _
@@ -179,14 +182,18 @@ def _stages(project: Project, *, with_skips: bool) -> Iterator[tuple[Asked, Iter
     kept = ("counted", "skipped") if with_skips else ("counted",)
     # What was excluded goes by that word, but for a skip.
     wanted = (row for row in rows if row[head["status"]] in kept and not row[head["exclusion_reason"]])
-    asked = {
-        stage.slug: Asked(stage.slug, fields_from_json(version.fields), version.shown_keys)
-        for stage in project.stages.filter(kind__in=STAGE_KINDS)
-        for version in stage.versions.filter(is_current=True)
-    }
+    asked = _asked(project)
     for slug, of_stage in groupby(wanted, key=lambda row: row[head["stage"]]):
         if stage := asked.get(str(slug)):
             yield stage, _items(project, stage, head, of_stage)
+
+
+def _asked(project: Project) -> dict[str, Asked]:
+    return {
+        stage.slug: Asked(stage.slug, fields_from_json(version.fields), version.shown_keys)
+        for stage in project.stages.filter(kind__in=STAGE_KINDS).order_by("position", "pk")
+        for version in stage.versions.filter(is_current=True)
+    }
 
 
 def _items(project: Project, stage: Asked, head: dict[str, int], rows: Iterator[Any]) -> Iterator[Answered]:
@@ -220,7 +227,56 @@ def _seconds_since_1970(moment: str | None) -> int | None:
     return None if moment is None else int(datetime.fromisoformat(moment).timestamp())
 
 
-TOOL_FORMATS = (
+def write_mturk(project: Project, file: IO[bytes], tick: Tick) -> dict[str, Any]:
+    """Input files of Mechanical Turk: the items of each stage's queue, with what the stage shows as variables."""
+    n_rows = n_as_json = n_replaced = 0
+    with ZipFile(file, "w", ZIP_DEFLATED) as archive:
+        for stage in _asked(project).values():
+            rows = _queue(project, stage)
+            # Quoted throughout, without a byte order mark: the first variable would have it in its name.
+            names = mturk.variables(stage.shown_keys)
+            with archive.open(f"{stage.slug}.csv", "w", force_zip64=True) as member:
+                member.write(_csv_line([mturk.ITEM_ID, *names.values()]))
+                for external_id, content in rows:
+                    if n_rows % TICK == 0:
+                        tick(n_rows)
+                    n_rows += 1
+                    values = dict(content)
+                    texts = [external_id, *(stage.as_text(values.get(key)) for key in names)]
+                    n_replaced += sum(mturk.has_four_bytes(text) for text in texts)
+                    member.write(_csv_line([mturk.as_html(text) for text in texts]))
+            n_as_json += stage.n_as_json
+    return {"rows": n_rows, "as_json": n_as_json, "references": n_replaced}
+
+
+def _queue(project: Project, stage: Asked) -> Iterator[tuple[str, list[tuple[str, Any]]]]:
+    """The items that people are asked about, checks among them, in their order."""
+    rows = StageItem.objects.filter(stage__project=project, stage__slug=stage.slug, state=StageItem.State.OPEN)
+    rows = rows.exclude(purpose=StageItem.Purpose.QUALIFICATION).order_by("rank", "pk")
+    with server_side_cursor():
+        for external_id, content in rows.values_list("revision__item__external_id", "revision__content").iterator(
+            chunk_size=BATCH
+        ):
+            yield external_id, shown_pairs(content, stage.shown_keys)
+
+
+def _csv_line(cells: list[str]) -> bytes:
+    line = io.StringIO()
+    csv.writer(line, quoting=csv.QUOTE_ALL).writerow(cells)
+    return line.getvalue().encode()
+
+
+ITEM_FORMATS = (
+    Format(
+        "mturk",
+        "Mechanical Turk",
+        _("of items only: a ZIP of input files, a CSV for each stage, its columns as variables of a template"),
+        ".mturk.zip",
+        "application/zip",
+        whole=write_mturk,
+    ),
+)
+ANSWER_FORMATS = (
     Format(
         "argilla",
         "Argilla",

@@ -31,17 +31,23 @@ MAX_OPTION_CHARS = 200
 STAGE_KINDS = (Stage.Kind.LABEL, Stage.Kind.ANSWER)
 
 
+_COUNTED = {
+    "n_predictions": answer_columns.PREDICTIONS,
+    "n_drafts": answer_columns.DRAFTS,
+    "n_rejected": answer_columns.REJECTED,
+}
 _PASSED_OVER = {
     "n_empty": _("Records that name a person and hold no answer, so that nothing was stored for them"),
     "n_predictions": _("Predictions of models, which are no answers of people and were passed over"),
     "n_drafts": _("Unfinished drafts, which were passed over"),
+    "n_rejected": _("Assignments that were rejected, which were left out"),
 }
 
 
 class AnswerReader:
     """Reads the answers of one job, and remembers what a stage made for them must ask.
 
-    counts: n_empty (somebody is named and answered nothing), n_predictions, n_drafts. unsupported: kind -> how many.
+    counts: n_empty (somebody is named and answered nothing), and those of _COUNTED. unsupported: kind -> how many.
     """
 
     def __init__(self, answers: Answers, stage: Stage | None, options: ImportOptions) -> None:
@@ -101,7 +107,7 @@ class AnswerReader:
     def _passed_over(self, record: Record) -> list[str]:
         """The kinds of results that the record's reader could not read; predictions and drafts are counted."""
         values = dict(record.values)
-        for name, column in (("n_predictions", answer_columns.PREDICTIONS), ("n_drafts", answer_columns.DRAFTS)):
+        for name, column in _COUNTED.items():
             n = values.get(column)
             self.counts[name] += n if isinstance(n, int) else 0
         kinds = values.get(answer_columns.UNSUPPORTED)
