@@ -123,7 +123,7 @@ AGREEMENT_PARTS = {
 
 def agreement_part_tables(figures: Figures) -> list[dict[str, Any]]:
     """Where agreement lies: [{section, of, measures: [label], rows: [{label, n, cells}]}], a cell {figure,
-    is_coefficient}."""
+    is_coefficient}; the figure is None where a row has none of a measure."""
     tables = []
     for section, of in AGREEMENT_PARTS.items():
         rows: dict[tuple[str, str, str], dict[str, Any]] = {}
@@ -132,9 +132,14 @@ def agreement_part_tables(figures: Figures) -> list[dict[str, Any]]:
             measures[figure["measure"]] = words.measure_words(figure["measure"])
             place = (figure["row"], figure["stratum"], figure["stratum_value"])
             label = f"{figure['stratum']}: {figure['stratum_value']}" if figure["stratum"] else figure["label"]
-            row = rows.setdefault(place, {"label": label, "n": figure["n"], "cells": []})
+            row = rows.setdefault(place, {"label": label, "n": figure["n"], "cells": {}})
             is_coefficient = figure["measure"] in words.COEFFICIENT_MEASURES
-            row["cells"].append({"figure": figure, "is_coefficient": is_coefficient})
+            row["cells"][figure["measure"]] = {"figure": figure, "is_coefficient": is_coefficient}
+        # Whose answers are all left out has fewer measures than the others; theirs must not move to other columns.
+        for row in rows.values():
+            row["cells"] = [
+                row["cells"].get(measure, {"figure": None, "is_coefficient": False}) for measure in measures
+            ]
         if rows:
             tables.append(
                 {"section": section, "of": of, "measures": list(measures.values()), "rows": list(rows.values())}

@@ -6,7 +6,7 @@ import pytest
 from evaluation.reports.agreement import MAX_PEOPLE_IN_PAIRS, agreement_part_figures
 from evaluation.reports.comparison import Comparison, Side
 from evaluation.reports.dawid_skene import dawid_skene_figures, estimate_classes, frozen_classes
-from evaluation.reports.figures import accuracy_figures, agreement_figures, all_figures
+from evaluation.reports.figures import Figure, accuracy_figures, agreement_figures, all_figures
 from evaluation.reports.tables import agreement_part_tables, main_table
 from evaluation.stats import Bootstrap, Ratings, cohen_kappa, krippendorff_alpha_ordinal
 
@@ -214,3 +214,19 @@ def test_the_best_person_is_told_beside_the_mean_and_not_as_chance_would_have_it
     assert (best.value, best.n_people, best.n_items) == (0.75, 1, 80)
     assert best.lower < 0.75 < best.upper
     assert best.note == "1 chosen in five folds"
+
+
+def test_whoever_lacks_a_measure_has_a_gap_in_its_column():
+    def person(name, measure, value):
+        return Figure("agreement_person", f"person_{name}", "people", name, measure, value=value).to_json()
+
+    (table,) = agreement_part_tables(
+        [
+            *(person("A", measure, 0.5) for measure in ("percent_agreement", "cohen_kappa", "dawid_skene_accuracy")),
+            person("B", "dawid_skene_accuracy", 0.25),
+        ]
+    )
+    assert [[cell["figure"] and cell["figure"]["value"] for cell in row["cells"]] for row in table["rows"]] == [
+        [0.5, 0.5, 0.5],
+        [None, None, 0.25],
+    ]
