@@ -27,6 +27,9 @@ PURE = (
     *("evaluation.stats", "evaluation.scorers", "evaluation.prompts", "evaluation.parsing", "evaluation.clients"),
     *("evaluation.storable", "evaluation.reports.comparison", "evaluation.reports.figures"),
     *("evaluation.reports.charts", "evaluation.reports.tables", "evaluation.reports.words"),
+    *("evaluation.reports.account", "evaluation.reports.mcnemar", "evaluation.reports.metric_study"),
+    *("evaluation.reports.spread", "evaluation.reports.sheets", "evaluation.reports.further_sections"),
+    "evaluation.reports.all_sections",
     *("evaluation.demo.browser", "evaluation.demo.playing", "evaluation.demo.sample_people"),
 )
 PURE_MAY_IMPORT = {

@@ -26,7 +26,22 @@ CATALOGUES = messages.catalogues()
 # What stands in every language as it is: names, file formats, units, keys.
 UNTRANSLATED = frozenset(
     [
-        *("Goldpanel", "gold", "panel", "UTC", "CSV", "JSON", "SVG", "PNG", "Markdown", "SHA", "SD", "Holm", "BH"),
+        *(
+            "Goldpanel",
+            "gold",
+            "panel",
+            "UTC",
+            "CSV",
+            "JSON",
+            "SVG",
+            "PNG",
+            "Markdown",
+            "LaTeX",
+            "SHA",
+            "SD",
+            "Holm",
+            "BH",
+        ),
         *("ms", "s", "p", "n", "h", "Ctrl", "Alt", "Del", "Shift", "Esc"),
     ]
 )

@@ -12,6 +12,7 @@ from evaluation.reports.frozen import votes_by_item
 
 if TYPE_CHECKING:
     from evaluation.matrices import ModelRun, People, Scores, Units
+    from evaluation.reports.account import Decision
 
 ANSWER_COLUMNS = (
     "item",
@@ -29,6 +30,8 @@ ANSWER_COLUMNS = (
     "outcome",
     "standing",
     "reason",
+    "rule",
+    "decided_on",
     "answer",
     "answer_key",
     "other_fields",
@@ -43,18 +46,25 @@ ANSWER_COLUMNS = (
 
 
 def answer_rows(
-    *, units: Units, people: People, runs: Sequence[ModelRun], scores: Scores, is_sample: bool
+    *,
+    units: Units,
+    people: People,
+    runs: Sequence[ModelRun],
+    scores: Scores,
+    is_sample: bool,
+    decisions: Sequence[Decision | None],
 ) -> Iterator[list[object]]:
     """A head row, then every outcome, of people and models alike, in the order of the items.
 
     gold, strata and other_fields are JSON. standing is `counted`, or why the outcome is in no figure. Scores stand in
     columns score.<scorer>, empty where there is none. An answer is not held against a gold label that its own stage's
-    votes came to: gold_of_these_votes says so, and gold is empty. source is a pseudonym, or a run's name.
+    votes came to: gold_of_these_votes says so, and gold is empty. source is a pseudonym, or a run's name. rule and
+    decided_on: by which decision an answer is excluded, from `decisions`, one for each answer of people.
     """
     scorers = list(scores.annotations)
     yield [*ANSWER_COLUMNS, *(f"score.{scorer}" for scorer in scorers)]
     by_unit: list[list[list[object]]] = [[] for _ in range(len(units))]
-    for row in people.answers:
+    for row, decision in zip(people.answers, decisions, strict=True):
         by_unit[row.unit].append(
             [
                 "person",
@@ -65,6 +75,8 @@ def answer_rows(
                 row.outcome,
                 row.standing,
                 row.reason,
+                decision.rule if decision else None,
+                decision.day if decision else None,
                 row.value,
                 row.key,
                 _json(row.other_fields) if row.other_fields else None,
@@ -90,6 +102,8 @@ def answer_rows(
                     answer.outcome,
                     answer.standing,
                     answer.note,
+                    None,
+                    None,
                     answer.value,
                     answer.key,
                     _json(answer.other_fields) if answer.other_fields else None,

@@ -40,7 +40,7 @@ def vote_difference_figures(comparison: Comparison, *, scorer: str, bootstrap: B
 
     Like against like where the run has as many repeats as items have people; against a single answer it describes.
     """
-    people = _vote_scores(comparison.people, scorer)
+    people = vote_scores(comparison.people, scorer)
     k_people = int(np.median(_n_asked(comparison.people))) if _n_asked(comparison.people).size else 0
     found = []
     for run in comparison.runs:
@@ -52,7 +52,7 @@ def vote_difference_figures(comparison: Comparison, *, scorer: str, bootstrap: B
                 k_people=k_people,
                 n_repeats=n_repeats,
             )
-        votes = _vote_scores(run, scorer)
+        votes = vote_scores(run, scorer)
         figure = _paired("vote_difference", run_row(run), scorer, votes, people, comparison, bootstrap)
         found.append(replace(figure, note="; ".join(part for part in (figure.note, note) if part)))
     return found
@@ -65,8 +65,8 @@ def run_difference_figures(comparison: Comparison, *, scorer: str, bootstrap: Bo
             "run_difference",
             Row(f"run_{one.run}_run_{other.run}", "model", f"{one.name} against {other.name}", one.run),
             scorer,
-            _filled(one, scorer),
-            _filled(other, scorer),
+            filled_scores(one, scorer),
+            filled_scores(other, scorer),
             comparison,
             bootstrap,
         )
@@ -82,7 +82,9 @@ def planning_figures(comparison: Comparison, *, scorer: str, run: int | None) ->
     chosen = next((side for side in comparison.runs if side.run == run), None)
     if chosen is None:
         return []
-    spread = pilot_spread(_filled(comparison.people, scorer), _filled(chosen, scorer), roots=comparison.roots)
+    spread = pilot_spread(
+        filled_scores(comparison.people, scorer), filled_scores(chosen, scorer), roots=comparison.roots
+    )
     blank = Figure(
         section="planning",
         row=f"run_{chosen.run}",
@@ -155,12 +157,12 @@ def _paired(
     )
 
 
-def _filled(side: Side | RunSide, scorer: str) -> Floats:
+def filled_scores(side: Side | RunSide, scorer: str) -> Floats:
     """Scores with 0 where an answer was asked for and is missing."""
     return count_missing_as_wrong(side.scores[scorer], side.offered)
 
 
-def _vote_scores(side: Side | RunSide, scorer: str) -> Floats:
+def vote_scores(side: Side | RunSide, scorer: str) -> Floats:
     """Shape (n_items,): the mean score of the winning answers, 0 without a winner, NaN where none was asked."""
     labels, scores = side.labels, side.scores[scorer]
     winners = majority_votes(labels).winners

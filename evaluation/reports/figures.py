@@ -52,13 +52,15 @@ class Figure:
     """One number with its circumstances.
 
     section: accuracy, difference, leave_one_out, agreement, votes, outcomes, person, breakdown; vote_difference,
-    run_difference, planning; best_person, agreement_label, agreement_person, agreement_pair, agreement_stratum. row:
-    whose number it is. measure: a scorer, a coefficient, an outcome. denominator: "all" (an answer that is missing
-    counts as not right) or "answered". value: a proportion, a difference of proportions or a coefficient, None when
-    undefined for the reason in `undefined`. count: of `n`, for shares of countable things. n: what was averaged
-    (answers, or items for coefficients and votes). n_left_out: what could have been counted there and was not. sd: over
-    people, or over repeats. p: of the permutation test of a difference; p_adjusted: by `adjustment`, with n_family of
-    them together.
+    run_difference, planning; best_person, agreement_label, agreement_person, agreement_pair, agreement_stratum;
+    account, mcnemar, metrics, prompts, grid; those of audits and judges begin with their name. row: whose number it
+    is. measure: a scorer, a coefficient, an outcome. denominator: "all" (an answer that is missing counts as not right)
+    or "answered". value: a proportion, a difference of proportions or a coefficient, None when undefined for the reason
+    in `undefined`. count: of `n`, for shares of countable things. n: what was averaged (answers, or items for
+    coefficients and votes). n_left_out: what could have been counted there and was not. sd: over people, or over
+    repeats. p: of the permutation test of a difference, or of McNemar's; p_adjusted: by `adjustment`, with n_family of
+    them together. stage: the slug of another stage that the number is from. rule, decided_on: by which decisions
+    something was left out, and of which day.
     """
 
     section: str
@@ -93,6 +95,9 @@ class Figure:
     adjustment: str = ""
     n_family: int | None = None
     note: str = ""
+    stage: str = ""
+    rule: str = ""
+    decided_on: str = ""
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)

@@ -31,8 +31,13 @@ def build_manifest(
     people: People,
     models: Sequence[ModelRun],
     frozen_at: datetime,
+    audits: Sequence[dict[str, Any]] = (),
+    judged: Sequence[dict[str, Any]] = (),
 ) -> dict[str, Any]:
-    """Ids, settings, versions, hashes and what was left out. JSON, without any answer or name."""
+    """Ids, settings, versions, hashes and what was left out. JSON, without any name.
+
+    audits, judged: how each audit and each draw for judges was made (services/report_audits.py, report_judgements.py).
+    """
     stage, item_set, project = report.stage, report.item_set, report.project
     shown = shown_keys(stage=stage, runs=runs, people=people)
     return {
@@ -40,7 +45,10 @@ def build_manifest(
         "frozen_at": frozen_at.isoformat(),
         "software": {"python": platform.python_version(), **{name: version(name) for name in _LIBRARIES}},
         "is_sample": project.is_sample or any(row.is_sample for row in people.answers),
-        "provisional": _why_provisional(stage=stage, runs=runs, units=units, people=people),
+        "provisional": [
+            *_why_provisional(stage=stage, runs=runs, units=units, people=people),
+            *(f"{one['title']} is not closed" for one in (*audits, *judged) if one["state"] != Stage.State.CLOSED),
+        ],
         "project": {"slug": project.slug, "title": project.title, "current_date": project.current_date},
         "stage": {
             "slug": stage.slug,
@@ -84,6 +92,8 @@ def build_manifest(
         "runs": [_run(run, model) for run, model in zip(runs, models, strict=True)],
         "shown": shown,
         "exclusions": _exclusions(report),
+        "audits": list(audits),
+        "judged": list(judged),
         "primary": {
             "scorer": report.primary_scorer,
             "run": report.primary_run_id,

@@ -10,6 +10,7 @@ from django.template.loader import render_to_string
 from django.utils import translation
 
 from evaluation.reports import tables
+from evaluation.reports.further_sections import further_sections
 
 
 def report_markdown(
@@ -30,6 +31,7 @@ def report_markdown(
         "votes": tables.votes_table(figures),
         "outcomes": tables.outcomes_table(figures),
         "breakdowns": tables.breakdown_tables(figures),
+        "sections": further_sections(figures, manifest, primary_scorer=primary_scorer),
     }
     # Files are in English, whoever asked for them.
     with translation.override(settings.LANGUAGE_CODE):

@@ -81,6 +81,11 @@ MEASURES = {
     "light_kappa": _("Light’s kappa, mean of pairs"),
     "judged_right": _("Judged right"),
     "wins_minus_losses": _("Wins minus losses"),
+    "win_rate": _("Win rate"),
+    "mcnemar_exact": _("McNemar’s exact test"),
+    "mcnemar_mid_p": _("McNemar’s mid-p test"),
+    "audit_sampled": _("Labels right, in the sample"),
+    "audit_population": _("Labels right, in the population"),
     "pearson": _("Pearson’s r"),
     "spearman": _("Spearman’s rho"),
     "kendall_tau_b": _("Kendall’s tau-b"),
@@ -95,6 +100,10 @@ UNDEFINED = {
     "no_trials": _("nothing to average"),
     "too_few": _("too few"),
     "zero_variance": _("no spread"),
+    "not_binary": _("scores between right and wrong"),
+    "not_independent": _("items that share roots; see the permutation test"),
+    "several_answers": _("a run with several answers to an item"),
+    "no_shared_items": _("no item that all were asked"),
 }
 # An outcome that has no answer, as people and models have it; the first group was asked, the second does not count.
 NO_ANSWER = {

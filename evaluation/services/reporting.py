@@ -25,6 +25,7 @@ from annotate.wording import _
 from config.bells import ring
 from evaluation.models import Report, Run
 from evaluation.scorers import SCORERS, ScorerUnavailable, Takes
+from evaluation.services import report_audits, report_judgements
 
 # Making it: read, score, figures, chart, files.
 N_STEPS = 5
@@ -32,6 +33,7 @@ MEDIA_TYPES = {
     "csv": "text/csv; charset=utf-8",
     "json": "application/json",
     "md": "text/markdown; charset=utf-8",
+    "tex": "application/x-tex",
     "svg": "image/svg+xml",
     "png": "image/png",
 }
@@ -195,13 +197,18 @@ class _Made:
 def _make(report: Report) -> _Made:
     """Read, score, compute, draw, write. Raises WorkTaken as soon as a beat finds the claim gone."""
     # Imported here: the web server, which only shows reports, never pays for NumPy.
+    from evaluation.left_out import read_left_out
     from evaluation.matrices import compare, read_models, read_people, read_units
     from evaluation.reports import differences
+    from evaluation.reports.account import account_figures
     from evaluation.reports.agreement import agreement_part_figures
     from evaluation.reports.dawid_skene import dawid_skene_figures, estimate_classes, frozen_classes
     from evaluation.reports.figures import all_figures
     from evaluation.reports.frozen import freeze
     from evaluation.reports.manifest import build_manifest
+    from evaluation.reports.mcnemar import mcnemar_figures
+    from evaluation.reports.metric_study import metric_figures
+    from evaluation.reports.spread import Asked, grid_figures, prompt_figures
     from evaluation.scorers.spread import ScoringFailed
     from evaluation.services.scoring import score_answers
     from evaluation.stats import Bootstrap
@@ -217,6 +224,7 @@ def _make(report: Report) -> _Made:
         raise ReportNotPossible(_("The item set is empty."))
     people = read_people(stage=report.stage, item_set=report.item_set, units=units, field=report.field)
     models = read_models(runs=runs, item_set=report.item_set, units=units, field=report.field)
+    left_out = read_left_out(stage=report.stage, item_set=report.item_set, units=units, people=people, runs=runs)
     beat(report, n_done=1)
     try:
         scores = score_answers(
@@ -252,6 +260,20 @@ def _make(report: Report) -> _Made:
     classes = estimate_classes(comparison, seed=report.seed)
     if classes is not None:
         found += dawid_skene_figures(comparison, classes, scorers=scorers, bootstrap=bootstrap)
+    found += mcnemar_figures(comparison, scorer=scorer)
+    for figure in metric_figures(comparison, scorers=scorers, primary_scorer=scorer, bootstrap=bootstrap):
+        found.append(figure)
+        beat(report)
+    asked = {run.pk: Asked(run.endpoint.model or run.endpoint.name, run.strategy) for run in runs}
+    found += prompt_figures(comparison, scorer=scorer, asked=asked)
+    found += grid_figures(comparison, scorer=scorer)
+    found += account_figures(comparison, left_out, scorer=scorer)
+    audits = report_audits.audits_of(report.project, progress=partial(beat, report))
+    judged = report_judgements.judgements_of(runs, progress=partial(beat, report))
+    for one in audits:
+        found += report_audits.audit_figures(one)
+    for draw in judged:
+        found += report_judgements.judged_figures(draw)
     figures = [figure.to_json() for figure in found]
     matrices = freeze(
         units=units,
@@ -270,6 +292,8 @@ def _make(report: Report) -> _Made:
         people=people,
         models=models,
         frozen_at=frozen_at,
+        audits=[report_audits.audit_manifest(one) for one in audits],
+        judged=[report_judgements.judged_manifest(one) for one in judged],
     )
     beat(report, n_done=3)
     contents = _drawings(report, figures)
@@ -277,8 +301,15 @@ def _make(report: Report) -> _Made:
     contents |= _tables(report, manifest, matrices, figures)
     from evaluation.reports.csv import answer_rows
 
-    rows = list(answer_rows(units=units, people=people, runs=models, scores=scores, is_sample=report.project.is_sample))
-    contents |= _both_forms("answers", rows)
+    rows = answer_rows(
+        units=units,
+        people=people,
+        runs=models,
+        scores=scores,
+        is_sample=report.project.is_sample,
+        decisions=left_out.of_answers,
+    )
+    contents |= _both_forms("answers", list(rows))
     return _Made(frozen_at, manifest, matrices, figures, contents)
 
 
@@ -319,17 +350,25 @@ def _tables(
     from evaluation.reports import csv
     from evaluation.reports.figures import FIGURE_COLUMNS
     from evaluation.reports.json import report_json
+    from evaluation.reports.latex import report_latex
     from evaluation.reports.markdown import report_markdown
 
+    written: dict[str, Any] = {
+        "title": report.title,
+        "manifest": manifest,
+        "figures": figures,
+        "primary_scorer": report.primary_scorer,
+    }
+    errors = _both_forms("audit-errors", list(report_audits.error_rows(manifest["audits"])))
     return {
         **_both_forms("figures", list(csv.figure_rows(figures, FIGURE_COLUMNS))),
+        **(errors if manifest["audits"] else {}),
         **_both_forms("votes", list(csv.majority_rows(matrices))),
         **_both_forms("matrix", list(csv.label_matrix_rows(matrices))),
         **_both_forms("scores", list(csv.score_matrix_rows(matrices, report.primary_scorer))),
         "report.json": report_json(title=report.title, manifest=manifest, figures=figures, matrices=matrices),
-        "report.md": report_markdown(
-            title=report.title, manifest=manifest, figures=figures, primary_scorer=report.primary_scorer
-        ),
+        "report.md": report_markdown(**written),
+        "report.tex": report_latex(**written),
     }
 
 

@@ -19,6 +19,7 @@ from annotate.wording import _
 from evaluation.models import Report, Run
 from evaluation.report_forms import ReportForm
 from evaluation.reports import tables, words
+from evaluation.reports.further_sections import further_sections
 from evaluation.services import reporting
 from evaluation.suggesting import asked_together
 
@@ -160,6 +161,7 @@ def _results(row: Report) -> dict[str, Any]:
         "best_person": tables.best_person(figures),
         "breakdowns": tables.breakdown_tables(figures),
         "measure": words.measure_words(row.primary_scorer),
+        "sections": further_sections(figures, manifest, primary_scorer=row.primary_scorer),
         "charted_run": tables.charted_run(figures, primary_run=row.primary_run_id),
         "files": files,
         "downloads": _downloads(files),
@@ -173,6 +175,7 @@ _CONTENTS = (
     ("votes", _("Votes"), _("one row per item: how its vote ended")),
     ("matrix", _("Label matrix"), _("items × people, behind every agreement coefficient")),
     ("scores", _("Score matrix"), _("items × people and runs, behind every accuracy and difference")),
+    ("audit-errors", _("Errors that audits found"), _("one row per label that was called wrong: what became of it")),
 )
 
 

@@ -9,8 +9,9 @@ from django.urls import reverse
 from playwright.sync_api import expect
 
 from evaluation.services import reporting
-from tests.browser.visitors import sign_in
+from tests.browser.visitors import NARROW, WIDE, sign_in
 from tests.evaluation.studies import make_study
+from tests.evaluation.whole_report import make_whole_study
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -61,3 +62,23 @@ def test_a_waiting_page_becomes_the_report_when_it_is_made(visit):
     expect(page.get_by_role("heading", name="Waiting for a worker")).to_be_visible()
     reporting.make_report(report_id=report.pk)
     expect(page.get_by_role("heading", name="Agreement among people")).to_be_visible()
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
+def test_a_link_of_the_contents_opens_its_part_and_no_part_runs_out_of_the_page(new_context, site, size):
+    whole = make_whole_study(n_items=12)
+    report = whole.study.made_report()
+    context = new_context(viewport=size)
+    sign_in(context, whole.study.admin, site)
+    page = context.new_page()
+    page.goto(reverse("report", args=[whole.study.project.slug, report.pk]))
+    parts = page.locator("details.report-part")
+    assert parts.count() > 8
+    assert page.locator("details.report-part[open]").count() == 0
+    contents = page.get_by_role("navigation", name="Contents")
+    for name in ("Where each n comes from", "Audit: Audit of gold", "Judged by people: Judges, better"):
+        contents.get_by_role("link", name=name).click()
+        expect(parts.filter(has=page.get_by_role("heading", name=name, exact=True))).to_have_attribute("open", "")
+    expect(page.get_by_role("table", name="What each rule left out")).to_be_visible()
+    page.evaluate("document.querySelectorAll('details').forEach((part) => { part.open = true })")
+    assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]

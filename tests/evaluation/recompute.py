@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import re
 import string
 import sys
@@ -25,6 +26,7 @@ Figures = dict[tuple[str, str, str, str], float | None]
 
 class Row(NamedTuple):
     item: str
+    root: str
     who: str
     source: str
     repeat: int
@@ -39,6 +41,7 @@ def read(path: Path) -> list[Row]:
         return [
             Row(
                 item=line["item"],
+                root=line["root"],
                 who=line["who"],
                 source=line["source"] if line["who"] == "person" else f"run_{line['run']}",
                 repeat=int(line["repeat"] or 0),
@@ -199,7 +202,7 @@ def macro_f1(rows: Sequence[Row], labels: Sequence[str]) -> Figures:
     voices = dict(voices_of(single))
     voices["people_vote"] = {
         "vote": [
-            Row(item, "person", "vote", 0, answers[0].gold, won, won)
+            Row(item, answers[0].root, "person", "vote", 0, answers[0].gold, won, won)
             for item, answers in people_by_item(single).items()
             for won in [winner([row.key for row in answers if row.key is not None])]
         ]
@@ -374,6 +377,75 @@ def label_shares(rated: Sequence[Counter[str]]) -> list[float]:
     return [sum(item[label] / item.total() for item in rated) / len(rated) for label in labels]
 
 
+def mcnemar(rows: Sequence[Row], scorer: str) -> Figures:
+    """Each run against the people, and each against each later one: who alone is right, and the exact p and mid-p.
+
+    People are their one answer an item, or their vote; a missing answer is not right. Undefined where a run answered
+    several times, where a score lies in between, and where items share a root.
+    """
+    score = SCORERS[scorer]
+    root = {row.item: row.root for row in rows}
+    sides: dict[str, dict[str, float]] = {"people": {}}
+    for item, answers in people_by_item(row for row in rows if row.gold).items():
+        won = winner([row.key for row in answers if row.key is not None])
+        right = [score(row.answer, row.gold) for row in answers if row.answer is not None and row.key == won]
+        sides["people"][item] = sum(right) / len(right) if right else 0.0
+    several = set()
+    for row in rows:
+        if row.who == "model" and row.gold:
+            several |= {row.source} if row.repeat else set()
+            right_or_not = 0.0 if row.answer is None else score(row.answer, row.gold)
+            sides.setdefault(row.source, {}).setdefault(row.item, right_or_not)
+    runs = sorted((name for name in sides if name != "people"), key=lambda name: int(name.removeprefix("run_")))
+    pairs = [(run, "people", f"{run}_people") for run in runs]
+    pairs += [(one, other, f"{one}_{other}") for place, one in enumerate(runs) for other in runs[place + 1 :]]
+    figures: Figures = {}
+    for first, second, name in pairs:
+        shared = [item for item in sides[first] if item in sides[second]]
+        values = [(sides[first][item], sides[second][item]) for item in shared]
+        is_testable = not several & {first, second} and len({root[item] for item in shared}) == len(shared)
+        if not shared or not is_testable or any(value not in (0, 1) for pair in values for value in pair):
+            figures["mcnemar", name, "mcnemar_exact", "all"] = None
+            continue
+        only_first, only_second = values.count((1, 0)), values.count((0, 1))
+        n, k = only_first + only_second, min(only_first, only_second)
+        chances = [math.comb(n, i) / 2**n for i in range(n + 1)]
+        exact = min(1.0, 2 * sum(chances[: k + 1]))
+        mid = 1.0 if not n else 1 - chances[k] / 2 if 2 * k == n else 2 * sum(chances[: k + 1]) - chances[k]
+        for measure, value in (
+            ("mcnemar_exact", (only_first - only_second) / len(shared)),
+            ("mcnemar_p", exact),
+            ("mcnemar_mid_p", mid),
+            ("only_first_right", only_first / len(shared)),
+            ("only_second_right", only_second / len(shared)),
+        ):
+            figures["mcnemar", name, measure, "all"] = value
+    return figures
+
+
+def account(path: Path) -> dict[tuple[str, str, str], int]:
+    """{(row, step, rule): how many} of the answers of people and of each run: why they are left out, and what remains.
+
+    What was left out with its item is in no row of the file.
+    """
+    found: Counter[tuple[str, str, str]] = Counter()
+    with path.open(newline="", encoding="utf-8") as lines:
+        for line in csv.DictReader(lines):
+            row = "people" if line["who"] == "person" else f"run_{line['run']}"
+            if line["standing"] not in ("counted", "no_value"):
+                is_asked = line["standing"] == "not_asked"
+                found[row, line["outcome"] if is_asked else line["standing"], line["rule"]] += 1
+                continue
+            found[row, "counted" if row == "people" else "asked", ""] += 1
+            if not line["gold"]:
+                is_own = line["gold_of_these_votes"] == "yes"
+                found[row, "gold_of_these_votes" if is_own else "without_gold", ""] += 1
+                continue
+            found[row, "scored_all", ""] += 1
+            found[row, "scored_answered" if line["answer_key"] else "no_answer", ""] += 1
+    return dict(found)
+
+
 def dawid_skene(rows: Sequence[Row], declared: Sequence[str]) -> dict[str, str | None]:
     """The most probable label of each item: expectation and maximisation from the vote shares."""
     answers = [(row.item, row.source, row.key) for row in rows if row.who == "person" and row.key is not None]
@@ -423,7 +495,7 @@ def dawid_skene_accuracies(rows: Sequence[Row], scorer: str, declared: Sequence[
 
 def recompute(path: Path, *, scorers: Sequence[str], labels: Sequence[str] = (), is_ordered: bool = False) -> Figures:
     rows = read(path)
-    figures: Figures = agreement(rows, labels, is_ordered)
+    figures: Figures = agreement(rows, labels, is_ordered) | mcnemar(rows, scorers[0])
     for scorer in scorers:
         figures |= accuracies(rows, scorer) | differences(rows, scorer)
         figures |= dawid_skene_accuracies(rows, scorer, labels) if labels else {}

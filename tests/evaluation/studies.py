@@ -71,16 +71,25 @@ class Study:
 
 
 def make_study(
-    n_items: int = 24, n_people: int = 3, *, form: str = "label", repeats: int = 1, seed: int = 3, n_runs: int = 2
+    n_items: int = 24,
+    n_people: int = 3,
+    *,
+    form: str = "label",
+    repeats: int = 1,
+    seed: int = 3,
+    n_runs: int = 2,
+    n_of_table: int = 4,
 ) -> Study:
-    """Seeded answers with disagreement, ties, skips, unparsed and refused completions; tables of four questions."""
+    """Seeded answers with disagreement, ties, skips, unparsed and refused completions; tables of four questions, or
+    with n_of_table=0 items that are independent of each other and stand in a grid of depth and width."""
     rng = random.Random(seed)
     field, answers = ("answer", TEXTS) if form == "text" else ("label", LABELS)
     project = make_project(title="Rivers")
     stage = make_stage(project, overlap=n_people, title="Answers", form=FORMS[form])
     admin = make_member(project, "admin")
     people = [make_annotator() for _ in range(n_people)]
-    tables = [make_item(project, external_id=f"table {n}") for n in range(-(-n_items // 4))]
+    n_tables = -(-n_items // n_of_table) if n_of_table else 0
+    tables = [make_item(project, external_id=f"table {n}") for n in range(n_tables)]
     gold = [rng.choice(answers) for _ in range(n_items)]
     items = [
         make_item(
@@ -88,8 +97,8 @@ def make_study(
             [["question", f"Question {n} about rivers?"]],
             external_id=f"q{n:03}",
             gold={field: [gold[n]]},
-            strata=[["domain", rng.choice(["science", "history"])]],
-            root=tables[n // 4],
+            strata=[["domain", rng.choice(["science", "history"])], *([] if n_of_table else _in_grid(n))],
+            root=tables[n // n_of_table] if n_of_table else None,
         )
         for n in range(n_items)
     ]
@@ -106,6 +115,10 @@ def make_study(
     item_set = make_item_set(project, items, name="All questions")
     runs = [_make_run(stage, item_set, items, gold, rng, n, repeats, field, answers) for n in range(n_runs)]
     return Study(project, stage, item_set, items, people, runs, admin, field)
+
+
+def _in_grid(n: int) -> list[list[str]]:
+    return [["depth", str(n % 3 + 1)], ["width", str(n // 3 % 2 + 1)]]
 
 
 def _make_run(

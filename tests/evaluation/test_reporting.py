@@ -17,8 +17,9 @@ from annotate.services.gold_proposals import accept_proposal, answer_hash
 from evaluation.models import Prediction, Report, Run, Score
 from evaluation.reports.figures import FIGURE_COLUMNS
 from evaluation.services import reporting
-from tests.evaluation.recompute import recompute
+from tests.evaluation.recompute import account, recompute
 from tests.evaluation.studies import LABELS, make_study
+from tests.evaluation.whole_report import leave_out
 from tests.factories import (
     make_annotation,
     make_annotator,
@@ -70,13 +71,64 @@ def test_every_figure_can_be_recomputed_from_the_reports_own_answers(
     ours = {
         (row["section"], row["row"], row["measure"], row["denominator"]): row["value"]
         for row in rows_of(report, "figures.csv")
-        if row["section"] in ("accuracy", "difference", "agreement")
+        if row["section"] in ("accuracy", "difference", "agreement", "mcnemar")
+    }
+    ours |= {
+        ("mcnemar", row["row"], "mcnemar_p", "all"): row["p"]
+        for row in rows_of(report, "figures.csv")
+        if row["section"] == "mcnemar" and row["p"]
     }
     assert set(ours) == set(again)
     for place, value in ours.items():
         assert (value == "") == (again[place] is None), place
         if value:
             assert float(value) == pytest.approx(again[place], abs=1e-12), place
+
+
+@pytest.mark.parametrize("n_people", [1, 3])
+def test_mcnemar_can_be_recomputed_where_items_are_independent(n_people, tmp_path):
+    report = make_study(n_people=n_people, n_of_table=0).made_report()
+    path = tmp_path / "answers.csv"
+    path.write_bytes(content(report, "answers.csv"))
+    again = {place: value for place, value in recompute(path, scorers=["label_accuracy"]).items() if "mcnemar" in place}
+    found = [figure for figure in report.figures if figure["section"] == "mcnemar"]
+    ours = {("mcnemar", figure["row"], figure["measure"], "all"): figure["value"] for figure in found}
+    tested = [figure for figure in found if figure["p"] is not None]
+    ours |= {("mcnemar", figure["row"], "mcnemar_p", "all"): figure["p"] for figure in tested}
+    assert len(tested) == 3
+    assert ours == {place: pytest.approx(value, abs=1e-12) for place, value in again.items()}
+
+
+def test_the_account_can_be_recomputed_from_the_answers(tmp_path):
+    study = make_study()
+    leave_out(study)
+    Gold.objects.filter(item=study.items[5]).delete()
+    Gold.objects.filter(item__in=study.items[6:8]).update(votes_of=study.stage)
+    Prediction.objects.filter(run=study.runs[0], position__lt=2).update(state="pending", answer=None)
+    report = study.made_report()
+    path = tmp_path / "answers.csv"
+    path.write_bytes(content(report, "answers.csv"))
+    ours = {}
+    for figure in report.figures:
+        is_of_answers = figure["row"] == "people" or figure["row"].startswith("run_")
+        if figure["section"] == "account" and is_of_answers and figure["count"]:
+            measure = "excluded" if figure["measure"] in ("person_excluded", "answer_excluded") else figure["measure"]
+            ours[figure["row"], measure, figure["rule"]] = figure["count"]
+    ours = {place: n for place, n in ours.items() if place[1] not in ("finished", "planned", "item_excluded")}
+    assert ours == account(path)
+    assert ours["people", "gold_of_these_votes", ""] == 2 * 2
+    shared = {
+        figure["measure"]: figure["count"]
+        for figure in report.figures
+        if figure["row"] == f"difference_run_{study.runs[1].pk}" and figure["section"] == "account"
+    }
+    assert (shared["gold_of_these_votes"], shared["shared"]) == (2, 24 - 2 - 1 - 2)
+    (difference,) = [
+        figure
+        for figure in report.figures
+        if figure["section"] == "difference" and figure["run"] == study.runs[1].pk and figure["denominator"] == "all"
+    ]
+    assert difference["n_items"] == shared["shared"]
 
 
 def test_a_report_keeps_its_numbers_when_answers_and_gold_change_later():
@@ -300,7 +352,7 @@ def test_the_markdown_file_shows_undefined_with_its_reason_and_cannot_be_broken_
 def test_people_alone_make_a_report_without_models():
     report = make_study(n_runs=0).made_report()
     assert report.state == "done"
-    assert {figure["who"] for figure in report.figures} == {"people"}
+    assert "model" not in {figure["who"] for figure in report.figures}
     assert not [figure for figure in report.figures if figure["section"] == "difference"]
 
 
