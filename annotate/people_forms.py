@@ -6,8 +6,7 @@ from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as _lazy
+from django.utils.translation import gettext_lazy as _
 
 from annotate.models import Membership, Person
 from annotate.project_forms import GROUPS, PlainForm
@@ -19,35 +18,33 @@ class MembersForm(PlainForm):
 
     standing = forms.ChoiceField(
         required=False,
-        label=_lazy("State"),
+        label=_("State"),
         choices=[
-            ("", _lazy("any")),
-            ("active", _lazy("active")),
-            ("invited", _lazy("invited, not begun")),
-            ("paused", _lazy("paused")),
-            ("left", _lazy("left")),
-            ("deactivated", _lazy("deactivated")),
-            ("erased", _lazy("erased")),
+            ("", _("any")),
+            ("active", _("active")),
+            ("invited", _("invited, not begun")),
+            ("paused", _("paused")),
+            ("left", _("left")),
+            ("deactivated", _("deactivated")),
+            ("erased", _("erased")),
         ],
     )
-    role = forms.ChoiceField(
-        required=False, label=_lazy("Role"), choices=[("", _lazy("any")), *Membership.Role.choices]
-    )
+    role = forms.ChoiceField(required=False, label=_("Role"), choices=[("", _("any")), *Membership.Role.choices])
     group = forms.ChoiceField(
         required=False,
-        label=_lazy("Group"),
-        choices=[("", _lazy("any")), *(pair for pair in GROUPS if pair[0]), ("none", _lazy("none"))],
+        label=_("Group"),
+        choices=[("", _("any")), *(pair for pair in GROUPS if pair[0]), ("none", _("none"))],
     )
     sort = forms.ChoiceField(
         required=False,
-        label=_lazy("Order"),
+        label=_("Order"),
         choices=[
-            ("joined", _lazy("who joined first")),
-            ("answered", _lazy("most answers")),
-            ("skipped", _lazy("most skips")),
-            ("flagged", _lazy("most flags")),
-            ("time", _lazy("longest active time")),
-            ("seen", _lazy("last seen")),
+            ("joined", _("who joined first")),
+            ("answered", _("most answers")),
+            ("skipped", _("most skips")),
+            ("flagged", _("most flags")),
+            ("time", _("longest active time")),
+            ("seen", _("last seen")),
         ],
     )
 
@@ -68,7 +65,7 @@ class BulkForm(PlainForm):
 class EraseForm(PlainForm):
     """The pseudonym, typed: nobody erases the wrong person by a slip of the mouse."""
 
-    pseudonym = forms.CharField(max_length=16, label=_lazy("The pseudonym, typed again"))
+    pseudonym = forms.CharField(max_length=16, label=_("The pseudonym, typed again"))
 
     def __init__(self, *args: Any, person: Person, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

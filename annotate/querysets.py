@@ -149,6 +149,10 @@ class AnnotationQuerySet(ProjectRowQuerySet):
         """The newest revision of each answer: the one that counts."""
         return self.filter(is_current=True)
 
+    def flagged(self) -> Self:
+        """Answers that their authors flagged, as they are by now."""
+        return self.current().filter(is_flagged=True, assignment__state="submitted")
+
     def given(self) -> Self:
         """Every revision of what people answered as work of a stage; attempts to qualify are none."""
         return self.filter(assignment__state="submitted").exclude(assignment__purpose="qualification")
@@ -193,6 +197,14 @@ class QuestionQuerySet(AdminRowQuerySet):
     def pinned_in(self, stage: Stage) -> Self:
         """What everybody in the stage reads beside its guidelines: its own, and those about the whole project."""
         return self.filter(Q(stage=stage) | Q(stage__isnull=True), project=stage.project_id, is_pinned=True)
+
+
+class FlagSettlementQuerySet(AdminRowQuerySet):
+    project_path = "annotation__assignment__stage__project"
+
+    def standing(self) -> Self:
+        """Those that nobody took back."""
+        return self.filter(reopened_at__isnull=True)
 
 
 class DecisionQuerySet(ProjectRowQuerySet):

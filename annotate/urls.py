@@ -5,6 +5,7 @@ from django.urls import URLPattern, path
 from annotate.views import (
     exporting,
     files,
+    flags,
     following,
     guidelines,
     health,
@@ -55,6 +56,9 @@ urlpatterns: list[URLPattern] = [
     path("p/<slug:slug>/items/<int:item_id>/", item.item, name="item"),
     path("p/<slug:slug>/items/<int:item_id>/gold/", item.item_gold, name="item-gold"),
     path("p/<slug:slug>/items/review/<int:stage_item_id>/", items.stage_item_review, name="stage-item-review"),
+    path("p/<slug:slug>/flags/", flags.flag_list, name="flags"),
+    path("p/<slug:slug>/flags/settle/", flags.flags_settle, name="flags-settle"),
+    path("p/<slug:slug>/flags/<int:annotation_id>/reopen/", flags.flag_reopen, name="flag-reopen"),
     path("p/<slug:slug>/questions/", questions.question_list, name="questions"),
     path("p/<slug:slug>/questions/<int:question_id>/answer/", questions.question_answer, name="question-answer"),
     path("p/<slug:slug>/my-questions/", questions.my_questions, name="my-questions"),

@@ -124,6 +124,7 @@ def test_whatever_is_sent_nothing_breaks_and_the_document_is_true():
         "feed_id": here.feed.pk,
         "resolution_id": here.resolution.pk,
         "question_id": here.question.pk,
+        "flag_id": here.annotation.pk,
         "name": "report.json",
     }
     known = {

@@ -17,6 +17,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from django.utils import translation
 
 from config import messages
 from config.env import PROJECT
@@ -104,6 +105,18 @@ def test_a_translation_has_the_placeholders_and_the_markup_of_its_message(path):
             assert sorted(re.findall(r"<[^>]+>", said)) == sorted(
                 re.findall(r"<[^>]+>", message.plural or message.id)
             ), (message.id, said)
+
+
+@pytest.mark.parametrize("folder", ["annotate", "evaluation", "config"])
+def test_words_are_marked_by_a_name_that_the_gathering_knows(folder):
+    # Under another one they would stay English, and no test above would miss them.
+    known = {"_", *(name for name in dir(translation) if "gettext" in name)}
+    for path in sorted((PROJECT / folder).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module in ("django.utils.translation", "annotate.wording"):
+                for one in node.names:
+                    if "gettext" in one.name or one.name == "_":
+                        assert (one.asname or one.name) in known, f"{path.name}:{node.lineno}"
 
 
 @pytest.mark.parametrize("path", CATALOGUES, ids=lambda path: f"{path.parts[-3]}-{path.stem}")

@@ -100,6 +100,9 @@ DOORS: dict[str, Door] = {
     "my-questions-read": Door(None, JOINED, SLUG),
     "questions": Door(ADMINS, None, SLUG),
     "question-answer": Door(None, ADMINS, SLUG | {"question_id": "question.pk"}),
+    "flags": Door(ADMINS, None, SLUG),
+    "flags-settle": Door(None, ADMINS, SLUG),
+    "flag-reopen": Door(None, ADMINS, SLUG | {"annotation_id": "annotation.pk"}),
     "api-schema": Door(PUBLIC),
     "tokens": Door(SIGNED_IN),
     "token-new": Door(None, SIGNED_IN),
@@ -244,6 +247,9 @@ API_DOORS: dict[str, ApiDoor] = {
     "api-gold-proposals": ApiDoor({"get": ("read", READERS)}, SLUG),
     "api-gold-proposal": ApiDoor({"post": ("run", ADMINS)}, SLUG | {"resolution_id": "resolution.pk"}),
     "api-assignment-ask": ApiDoor({"post": ("work", OWNER)}, HELD),
+    "api-flags": ApiDoor({"get": ("read", ADMINS)}, SLUG),
+    "api-flags-settle": ApiDoor({"post": ("run", ADMINS)}, SLUG),
+    "api-flag-reopen": ApiDoor({"post": ("run", ADMINS)}, SLUG | {"flag_id": "annotation.pk"}),
     "api-questions": ApiDoor({"get": ("read", ADMINS)}, SLUG),
     "api-question-answer": ApiDoor({"post": ("run", ADMINS)}, SLUG | {"question_id": "question.pk"}),
     "api-projects": ApiDoor({"get": ("read", EVERYBODY), "post": ("run", STAFF)}, refused_with=403),
@@ -309,7 +315,7 @@ def make_world() -> SimpleNamespace:
     items = [make_item(project, gold={"label": ["yes"]}) for _ in range(3)]
     stage_items = [make_stage_item(stage, item) for item in items]
     assignment = make_assignment(stage_items[0], annotator)
-    annotation = make_annotation(stage_items[1], annotator, {"label": "yes"})
+    annotation = make_annotation(stage_items[1], annotator, {"label": "yes"}, is_flagged=True)
     item_set = make_item_set(project, items)
     run = make_run(stage, item_set, state="done", frozen_at=timezone.now(), endpoint=make_endpoint(project))
     for item in items:

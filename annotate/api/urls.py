@@ -2,7 +2,20 @@
 
 from django.urls import URLPattern, path
 
-from annotate.api import exports, gold, imports, items, judging, projects, quality, questions, schema, stages, work
+from annotate.api import (
+    exports,
+    flags,
+    gold,
+    imports,
+    items,
+    judging,
+    projects,
+    quality,
+    questions,
+    schema,
+    stages,
+    work,
+)
 
 urlpatterns: list[URLPattern] = [
     path("schema/", schema.schema, name="api-schema"),
@@ -37,6 +50,9 @@ urlpatterns: list[URLPattern] = [
         questions.QuestionAnswer.as_view(),
         name="api-question-answer",
     ),
+    path("projects/<slug:slug>/flags/", flags.Flags.as_view(), name="api-flags"),
+    path("projects/<slug:slug>/flags/settle/", flags.FlagsSettle.as_view(), name="api-flags-settle"),
+    path("projects/<slug:slug>/flags/<int:flag_id>/reopen/", flags.FlagReopen.as_view(), name="api-flag-reopen"),
     path("projects/<slug:slug>/imports/", imports.Imports.as_view(), name="api-imports"),
     path("projects/<slug:slug>/imports/<int:job_id>/", imports.ImportInFull.as_view(), name="api-import"),
     path("projects/<slug:slug>/imports/<int:job_id>/start/", imports.ImportStart.as_view(), name="api-import-start"),

@@ -428,6 +428,43 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.CreateModel(
+            name="FlagSettlement",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("note", models.CharField(blank=True, max_length=500)),
+                ("settled_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("reopened_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "annotation",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="settlements",
+                        to="annotate.annotation",
+                    ),
+                ),
+                (
+                    "reopened_by",
+                    models.ForeignKey(
+                        blank=True,
+                        db_index=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "settled_by",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
             name="FreedPlace",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
@@ -1937,6 +1974,25 @@ class Migration(migrations.Migration):
             constraint=models.CheckConstraint(
                 condition=models.Q(models.Q(("kind", "bad"), _negated=True), ("is_gold", False), _connector="OR"),
                 name="decision_bad_is_no_gold",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="flagsettlement",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("reopened_at__isnull", True)),
+                fields=("annotation",),
+                name="flag_settlement_one_stands",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="flagsettlement",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("reopened_at__isnull", True), ("reopened_by__isnull", True)),
+                    models.Q(("reopened_at__isnull", False), ("reopened_by__isnull", False)),
+                    _connector="OR",
+                ),
+                name="flag_settlement_reopened_by",
             ),
         ),
         migrations.AddConstraint(

@@ -16,6 +16,7 @@ from .event import Event
 from .exclusion import Exclusion, FreedPlace
 from .export import Export, Restoration
 from .feed import Feed
+from .flag_settlement import FlagSettlement
 from .item import Gold, GoldRefusal, Item, ItemHand, ItemKey, ItemRevision, ItemSet, ItemSetEntry
 from .person import ImportedAnnotator, Invite, Person, SignInFailure
 from .project import GuidelineVersion, Membership, Project
@@ -38,6 +39,7 @@ __all__ = [
     "Exclusion",
     "Export",
     "Feed",
+    "FlagSettlement",
     "FreedPlace",
     "Gold",
     "GoldRefusal",

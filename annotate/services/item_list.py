@@ -12,6 +12,7 @@ from django.db.models.functions import Cast, Left
 
 from annotate.models import Annotation, Gold, Item, ItemRevision, Project, Resolution, Stage, StageItem
 from annotate.services.counting import KEPT
+from annotate.services.flags import open_flags
 from annotate.wording import _
 
 PAGE = 50
@@ -22,6 +23,7 @@ FILTERS = {
     "review": _("Waiting for review"),
     "no-majority": _("Without a majority"),
     "flagged": _("Flagged"),
+    "flag-open": _("Flag not dealt with"),
 }
 
 
@@ -79,10 +81,10 @@ def _filtered(items: QuerySet[Item], show: str) -> QuerySet[Item]:
     if show == "review":
         return items.filter(Exists(here.filter(state=StageItem.State.REVIEW)))
     if show == "flagged":
-        flagged = Annotation.objects.current().filter(
-            is_flagged=True, assignment__state="submitted", assignment__stage_item__revision__item=OuterRef("pk")
-        )
+        flagged = Annotation.objects.flagged().filter(assignment__stage_item__revision__item=OuterRef("pk"))
         return items.filter(Exists(flagged))
+    if show == "flag-open":
+        return items.filter(Exists(open_flags().filter(assignment__stage_item__revision__item=OuterRef("pk"))))
     if show == "no-majority":
         # As counting.py counts "undecided": with fewer answers than wanted, nothing is undecided yet.
         complete = here.filter(KEPT, done__gte=F("wanted"))

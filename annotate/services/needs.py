@@ -14,7 +14,6 @@ from annotate.answers import fields_from_json
 from annotate.exceptions import RecipeInvalid
 from annotate.feeding import Recipe
 from annotate.models import (
-    Annotation,
     Assignment,
     Feed,
     GuidelineVersion,
@@ -28,6 +27,7 @@ from annotate.models import (
     StageVersion,
 )
 from annotate.recipes import check_recipe
+from annotate.services.flags import OPEN, flags_of
 from annotate.services.heartbeats import Hearing, last_heard
 from annotate.services.overview import FunnelRow
 from annotate.services.reaching import Reach, Shortage, reach
@@ -161,10 +161,7 @@ def _of_people(project: Project, rows: Sequence[FunnelRow]) -> list[Need]:
     asked = Question.objects.unanswered().filter(project=project).aggregate(n=Count("pk"), since=Min("asked_at"))
     if asked["n"]:
         found.append(Need("questions", n=asked["n"], since=asked["since"]))
-    flagged = Annotation.objects.current().filter(
-        is_flagged=True, assignment__stage__project=project, assignment__state=Assignment.State.SUBMITTED
-    )
-    n_flagged = flagged.exclude(assignment__stage__state=Stage.State.CLOSED).aggregate(
+    n_flagged = flags_of(project, show=OPEN).aggregate(
         n=Count("assignment__stage_item__revision__item", distinct=True)
     )["n"]
     if n_flagged:

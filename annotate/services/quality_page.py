@@ -173,11 +173,12 @@ def answers_of(project: Project, person: Person, *, before: int = 0) -> tuple[li
         .annotate(is_excluded=Exists(standing.filter(annotation__assignment=OuterRef("assignment"))))
         .order_by("-pk")[: ANSWERS + 1]
     )
-    listed = [AnswerRow(one, _summary(one), _status(one, is_excluded or one.is_excluded)) for one in found[:ANSWERS]]
+    listed = [AnswerRow(one, summary(one), _status(one, is_excluded or one.is_excluded)) for one in found[:ANSWERS]]
     return listed, len(found) > ANSWERS
 
 
-def _summary(annotation: Annotation) -> str:
+def summary(annotation: Annotation) -> str:
+    """The first thing that an answer says, in one line."""
     for spec in fields_from_json(annotation.stage_version.fields):
         if (value := annotation.answer.get(spec.name)) is not None:
             return Truncator(get_field_type(spec.type).in_words(value, spec)).chars(160)

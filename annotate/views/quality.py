@@ -17,6 +17,7 @@ from annotate.checks_forms import DecideForm, FloorForm, ReasonForm
 from annotate.exceptions import WorkNotPossible
 from annotate.models import Annotation, Exclusion, Person, Project, Stage
 from annotate.services import excluding, qualifying, quality_page
+from annotate.services.flags import history_of_flag
 from annotate.shown import shown_item
 from annotate.views.doors import PersonRequest, project_read_by, project_run_by, signed_in
 from annotate.views.files import csv_file
@@ -157,6 +158,7 @@ def _answer_context(request: PersonRequest, project: Project, found: Annotation,
     assignment = found.assignment
     revision = assignment.stage_item.revision
     fields = fields_from_json(found.stage_version.fields)
+    settlements = history_of_flag(found) if found.is_flagged else []
     exclusions = Exclusion.objects.of_answer(found).select_related("decided_by", "lifted_by")
     return project_page(project, request.user, "people") | {
         "annotation": found,
@@ -173,6 +175,8 @@ def _answer_context(request: PersonRequest, project: Project, found: Annotation,
             for spec in fields
             if found.answer.get(spec.name) is not None
         ],
+        "settlements": settlements,
+        "is_flag_settled": any(one.reopened_at is None for one in settlements),
         "exclusions": exclusions.order_by("-decided_at"),
         "is_excluded": any(one.lifted_at is None for one in exclusions),
         "form": form,

@@ -257,7 +257,12 @@ def flagged(project: Project) -> None:
         (feed_broken, "feed_broken", "cannot be followed: &#x27;answer.no_longer_asked&#x27;", "#feeds"),
         (import_failed, "import_failed", "The import of <bdi>rows.csv</bdi> failed: It broke.", "/import/"),
         (question, "questions", "1 question of an annotator waits for an answer", ""),
-        (flagged, "flagged", "1 item was flagged by somebody who answered it.", "?show=flagged"),
+        (
+            flagged,
+            "flagged",
+            "1 item was flagged by somebody who answered it, and nobody has dealt with that.",
+            "/flags/",
+        ),
     ],
 )
 def test_what_keeps_the_work_from_going_on_is_said_with_its_action(

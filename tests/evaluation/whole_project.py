@@ -21,6 +21,7 @@ from annotate.models import (
 from annotate.services import auditing, checks, qualifying, repairing, resolving, sampling
 from annotate.services.auditing import Labels
 from annotate.services.excluding import exclude_annotation, exclude_person, lift_exclusion
+from annotate.services.flags import reopen_flag, settle_flags
 from annotate.services.gold_labels import note_hands
 from annotate.services.questions import answer_question, ask_question
 from annotate.stage_kinds import KINDS, first_fields
@@ -101,6 +102,10 @@ def make_whole_project() -> Study:
         project=project, person=first, text="Does zero count?", client_key="asked", about=late.assignment
     )
     answer_question(question=asked, by=admin, answer="It does.", is_pinned=True)
+    flag = late.assignment.annotations.get(is_current=True)
+    type(flag).objects.filter(pk=flag.pk).update(is_flagged=True, flag_note=ODD)
+    assert settle_flags(project=project, flags=[flag.pk], by=admin, note=ODD) == 1
+    reopen_flag(project=project, flag=flag, by=admin)
     return study
 
 

@@ -195,6 +195,7 @@ TABLES: list[Table] = [
     # The token opens the assignment to whoever holds it: a new one is made.
     Table("annotate.Assignment", paths=("stage__project",), without=("token",)),
     Table("annotate.Annotation", paths=("assignment__stage__project",), check=_check_answer),
+    Table("annotate.FlagSettlement", paths=("annotation__assignment__stage__project",)),
     Table("annotate.Question"),
     Table("annotate.Decision", paths=("annotation__assignment__stage__project",)),
     Table("annotate.Resolution", paths=("stage_item__stage__project",)),

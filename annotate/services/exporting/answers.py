@@ -11,7 +11,7 @@ from django.db.models import Count, Q
 
 from annotate.answers import FieldSpec, answer_keys, fields_from_json
 from annotate.csv_text import utc
-from annotate.models import Assignment, Decision, Exclusion, Project, StageVersion
+from annotate.models import Assignment, Decision, Exclusion, FlagSettlement, Project, StageVersion
 from annotate.querysets import COUNTED_PURPOSES
 from annotate.services.exporting.reading import server_side_cursor
 
@@ -42,6 +42,8 @@ COLUMNS = (
     "skip_note",
     "flagged",
     "flag_note",
+    "flag_settled",
+    "flag_settled_note",
     "active_seconds",
     "wall_seconds",
     "pastes",
@@ -60,6 +62,7 @@ COLUMNS = (
     "votes_hash",
 )
 NO_DECISION = (None,) * 7
+NOT_SETTLED = (None, None)
 
 # Offers that ended without an answer have a row, too; what is in somebody's hands has not ended.
 ENDED = (Assignment.State.SKIPPED, Assignment.State.EXPIRED, Assignment.State.WITHDRAWN)
@@ -88,6 +91,7 @@ def answer_rows(*, project: Project) -> Iterator[list[object]]:
     `pastes`, `times_away` and what belongs to them are counts of what the page saw, null where it saw nothing.
     `imported`: answered or skipped elsewhere; leased_at and the seconds of activity are then not known, answered_at and
     wall_seconds only as far as the imported file had them.
+    `flag_settled`: when somebody dealt with the flag, empty while nobody has; flag_settled_note says what came of it.
     `answer_id` names the revision of the answer, in this file and in one of a restored project alike. `decision`: how
     an adjudicator came to it; decision_from is the answer_id of the vote that was taken or edited, votes_hash stands
     for the votes that were seen.
@@ -150,6 +154,7 @@ def answer_rows(*, project: Project) -> Iterator[list[object]]:
         )
     )
     decisions = _decisions(project)
+    settled = _settlements(project)
     keys_of = key_reader()
     slug, is_sample_project = project.slug, project.is_sample
     with server_side_cursor():
@@ -178,8 +183,9 @@ def answer_rows(*, project: Project) -> Iterator[list[object]]:
             yield [
                 slug, stage, form, guidelines, item, item_revision, content_hash, root or item, pseudonym,
                 is_sample or is_sample_project, is_imported, round_, purpose, revision, status, reason, skip_reason,
-                skip_note, is_flagged, flag_note, active, wall, pastes, pasted, away, away_seconds, utc(leased_at),
-                utc(answered_at),
+                skip_note, is_flagged, flag_note,
+                *(settled.get((assignment_id, flag_note), NOT_SETTLED) if is_flagged else NOT_SETTLED),
+                active, wall, pastes, pasted, away, away_seconds, utc(leased_at), utc(answered_at),
                 None if pk is None else answer_id(stage, item, pseudonym, revision), *decisions.get(pk, NO_DECISION),
                 *(answer.get(name) for name in names), *(keys.get(name) for name in deciding),
             ]  # fmt: skip
@@ -188,6 +194,17 @@ def answer_rows(*, project: Project) -> Iterator[list[object]]:
 def answer_id(stage: str, item: str, person: str, revision: int) -> str:
     """A short name for one revision of an answer, made of what the rows have anyhow: no key of a table, no token."""
     return hashlib.sha256(json.dumps([stage, item, person, revision]).encode()).hexdigest()[:16]
+
+
+def _settlements(project: Project) -> dict[tuple[int, str], tuple[str | None, str]]:
+    """(assignment, words of the flag) -> when it was dealt with, and what came of it. Few answers are flagged."""
+    rows = FlagSettlement.objects.standing().filter(annotation__assignment__stage__project=project).order_by("pk")
+    return {
+        (assignment, words): (utc(at), note)
+        for assignment, words, at, note in rows.values_list(
+            "annotation__assignment", "annotation__flag_note", "settled_at", "note"
+        )
+    }
 
 
 def _decisions(project: Project) -> dict[int | None, tuple[object, ...]]:
