@@ -130,7 +130,9 @@ def refuse_proposal(*, resolution: Resolution, seen: str, by: Person, reason: st
 
 def _locked(resolution: Resolution, seen: str) -> tuple[Resolution, Item]:
     """As it is now, with its place and its item locked: no vote is counted and no label written meanwhile."""
-    StageItem.objects.select_for_update(of=("self",)).get(pk=resolution.stage_item_id)
+    place = StageItem.objects.select_related("revision").get(pk=resolution.stage_item_id)
+    # All of them in one order: what checks of the item came to is compared with the new label.
+    StageItem.objects.filter(revision__item=place.revision.item_id).lock_in_claim_order()
     rows = Resolution.objects.exclude(status__in=UNDECIDED).filter(stage_item__stage__kind__in=ANSWERED)
     rows = rows.exclude(stage_item__state=StageItem.State.LEFT_OUT)
     rows = rows.select_related("stage_item__revision", "adjudication__assignment__person")

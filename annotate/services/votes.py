@@ -63,23 +63,22 @@ class Votes:
 
 
 def lock_place(assignment: Assignment, *, may_leave_out: bool) -> StageItem:
-    """The place of an assignment and the one it is about, locked: a vote that arrives now comes after the decision.
+    """The place of an assignment, locked with all others of its item: a vote that arrives now comes after the decision.
 
-    may_leave_out: the decision may take the item out of every figure, or back: then all its places are locked.
+    A decision may reword the item, or repair its gold label and with it what checks came to; places that are locked as
+    they are come to would be locked in no order. may_leave_out: it may take the item out of every figure, or back.
     Always in the order of all services: the project, its exclusions, the assignment, places as the queue does.
     """
     rows = StageItem.objects.select_related("stage__project", "source__stage", "revision__item")
     place: StageItem = rows.get(pk=assignment.stage_item_id)
-    places = StageItem.objects.filter(pk__in=[place.pk, place.source_id])
     standing = Exclusion.objects.standing().filter(item=place.revision.item_id, decided_by=assignment.person_id)
     if may_leave_out or standing.exists():
         Project.objects.select_for_update(no_key=True).get(pk=place.stage.project_id)
         list(standing.order_by("pk").select_for_update().values_list("pk"))
-        places |= StageItem.objects.filter(revision__item=place.revision.item_id)
     # One that ran out is locked after its place, as whoever offers the item again does (services/submitting.py).
     live = Assignment.objects.filter(pk=assignment.pk).exclude(state=Assignment.State.EXPIRED)
     list(live.select_for_update().values_list("pk"))
-    places.lock_in_claim_order()
+    StageItem.objects.filter(revision__item=place.revision.item_id).lock_in_claim_order()
     return place
 
 

@@ -6,17 +6,31 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from django.db import connection, transaction
 
-from annotate.models import Annotation, Assignment, Exclusion, Person, Stage, StageItem
-from annotate.services import assigning, excluding, leaving, resolving, submitting
+from annotate.exceptions import ProposalChanged
+from annotate.models import Annotation, Assignment, Exclusion, Person, Resolution, Stage, StageItem
+from annotate.services import (
+    adjudicating,
+    assigning,
+    excluding,
+    gold_proposals,
+    leaving,
+    resolving,
+    submitting,
+    vetting,
+)
+from annotate.services.votes import votes_about
+from annotate.stage_kinds import KINDS
 from tests.annotate.queue_checks import assert_queue_is_sound
 from tests.factories import (
     make_annotation,
     make_assignment,
+    make_item,
     make_member,
     make_project,
     make_stage,
@@ -186,6 +200,60 @@ def test_leaving_out_and_leaving_lock_places_in_one_order(stage, in_a_tab, decis
         tab.result(PATIENCE_SECONDS)
     resolving.resolve_due()
     assert_queue_is_sound(stage)
+
+
+def accept_as_gold(study: SimpleNamespace) -> None:
+    resolution = Resolution.objects.get(stage_item=study.place)
+    seen = gold_proposals.answer_hash(resolution)
+    gold_proposals.accept_proposal(resolution=resolution, seen=seen, by=study.admin)
+
+
+def adjudicate_as_gold(study: SimpleNamespace) -> None:
+    judges = make_stage(study.project, kind="adjudicate", roles=["adjudicator"], options={"makes_gold": True})
+    judged = make_stage_item(judges, study.item, source=study.place)
+    adjudicating.adjudicate(
+        assignment=make_assignment(judged, make_member(study.project, "adjudicator")),
+        ruling=adjudicating.Ruling("own", votes_about(judged).seen, answer={"label": "no"}, reason="So.", is_gold=True),
+        client_key="one",
+        stage_version=judges.versions.get(),
+    )
+
+
+def review_with_an_edit(study: SimpleNamespace) -> None:
+    form = [dict(field) for field in KINDS["review"].fields]
+    reviewing = make_stage(study.project, kind="review", form=form, roles=["adjudicator"])
+    reviewed = make_stage_item(reviewing, study.item, source=study.place)
+    vetting.review(
+        assignment=make_assignment(reviewed, make_member(study.project, "adjudicator")),
+        answer={"decision": "edit", "question": "Is it so, then?"},
+        seen=votes_about(reviewed).seen,
+        client_key="one",
+        stage_version=reviewing.versions.get(),
+    )
+
+
+@pytest.mark.parametrize("decide", [accept_as_gold, adjudicate_as_gold, review_with_an_edit])
+def test_deciding_about_an_item_and_leaving_it_out_lock_its_places_in_one_order(in_a_tab, decide):
+    # Who decides about the second place goes on to the first: a check whose answers are compared anew, or a place that
+    # nobody has answered and that gets the new words. Who leaves the item out locks the first and then the second.
+    project = make_project()
+    item = make_item(project, gold={"label": ["yes"]})
+    admin = make_member(project, "admin")
+    purpose = "" if decide is review_with_an_edit else "check"
+    first = make_stage_item(make_stage(project, position=0), item, purpose=purpose)
+    place = make_stage_item(make_stage(project, position=1), item)
+    make_annotation(place, make_member(project), {"label": "no"})
+    resolving.resolve_due()
+    study = SimpleNamespace(project=project, item=item, place=place, admin=admin)
+    with transaction.atomic():
+        list(StageItem.objects.filter(pk=first.pk).select_for_update().values_list("pk"))
+        tabs = [
+            in_a_tab(lambda: excluding.exclude_item(item=item, by=admin, reason="Two readings.", rule="bad item")),
+            in_a_tab(lambda: decide(study)),
+        ]
+    found = [tab.exception(PATIENCE_SECONDS) for tab in tabs]
+    # Whoever comes later may hear that the item is left out by now.
+    assert [type(one) for one in found if one] in ([], [ProposalChanged])
 
 
 def test_two_decisions_about_one_answer_lifted_at_once_leave_its_place_to_neither(stage, in_a_tab):
