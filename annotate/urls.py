@@ -112,6 +112,11 @@ urlpatterns: list[URLPattern] = [
     ),
     path("p/<slug:slug>/stages/<slug:stage_slug>/cross-check/", following.stage_cross_check, name="stage-cross-check"),
     path("p/<slug:slug>/stages/<slug:stage_slug>/audit/", following.stage_audit, name="stage-audit"),
+    path(
+        "p/<slug:slug>/stages/<slug:stage_slug>/audit/discard/",
+        following.stage_audit_discard,
+        name="stage-audit-discard",
+    ),
     # Exports, and archives that become projects
     path("p/<slug:slug>/export/answers.csv", files.export_answers, name="export-answers"),
     path("p/<slug:slug>/exports/", exporting.exports, name="exports"),

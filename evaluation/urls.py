@@ -69,6 +69,7 @@ urlpatterns: list[URLPattern] = [
     ),
     # What people judge of models' answers
     path("p/<slug:slug>/stages/<slug:stage_slug>/judge/draw/", judging.judge_draw, name="judge-draw"),
+    path("p/<slug:slug>/stages/<slug:stage_slug>/judge/discard/", judging.judge_discard, name="judge-discard"),
     path("p/<slug:slug>/stages/<slug:stage_slug>/judge/", judging.judge_results, name="judge-results"),
     path("p/<slug:slug>/stages/<slug:stage_slug>/judge/judged.csv", judging.judge_matrix, name="judge-matrix"),
     path("p/<slug:slug>/stages/<slug:stage_slug>/judge/judged.json", judging.judge_figures, name="judge-figures"),

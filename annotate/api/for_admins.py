@@ -159,6 +159,13 @@ class AuditPlanned(serializers.Serializer):
 
 class StageStepInput(Input):
     step = serializers.ChoiceField(choices=["open", "pause", "close"])
+    reason = serializers.CharField(
+        default="", allow_blank=True, max_length=300, help_text="Why it is closed before it is complete; for history."
+    )
+
+
+class ReasonInput(Input):
+    reason = serializers.CharField(max_length=300, help_text="Kept in the history.")
 
 
 class ItemsAdded(serializers.Serializer):

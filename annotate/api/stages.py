@@ -18,7 +18,7 @@ from annotate.api.inputs import checked, filled
 from annotate.api.paging import PageQuery, page_of
 from annotate.models import ApiToken, Feed, Resolution, Stage, StageVersion
 from annotate.project_forms import AddItemsForm, NewStageForm, StageVersionForm
-from annotate.services import auditing, feeds, projects
+from annotate.services import auditing, discarding, feeds, projects
 from annotate.services.counting import stage_counts
 from annotate.services.cross_checking import draw_cross_check
 from annotate.views.doors import project_read_by, project_run_by
@@ -74,7 +74,9 @@ class StageState(ApiView):
     def post(self, request: Request, slug: str, stage_slug: str) -> Response:
         """Open, pause or close it. Answers stay in any state."""
         stage = _stage_run(self, slug, stage_slug)
-        stage = STEPS[self.sent(for_admins.StageStepInput)["step"]](stage=stage, by=self.person)
+        sent = self.sent(for_admins.StageStepInput)
+        why = {"reason": sent["reason"]} if sent["step"] == "close" else {}
+        stage = STEPS[sent["step"]](stage=stage, by=self.person, **why)
         return Response(_told([stage])[0])
 
 
@@ -137,6 +139,17 @@ class StageAudit(ApiView):
         before = auditing.draw_made(stage)
         made = auditing.draw_audit(stage=stage, by=self.person, **asked)
         return Response(for_admins.AuditPlanned(made).data, status=201 if before is None else 200)
+
+
+class StageAuditDiscard(ApiView):
+    scopes = {"POST": RUN}
+
+    @extend_schema(request=for_admins.ReasonInput, responses=for_readers.StageInProject)
+    def post(self, request: Request, slug: str, stage_slug: str) -> Response:
+        """Take a draw back before anybody has answered: the stage is a draft without items again. 409 after that."""
+        stage = _stage_run(self, slug, stage_slug)
+        reason = self.sent(for_admins.ReasonInput)["reason"]
+        return Response(_told([discarding.discard_audit(stage=stage, by=self.person, reason=reason)])[0])
 
 
 class Feeds(ApiView):

@@ -73,6 +73,11 @@ urlpatterns: list[URLPattern] = [
     ),
     path("projects/<slug:slug>/stages/<slug:stage_slug>/audit/", stages.StageAudit.as_view(), name="api-stage-audit"),
     path(
+        "projects/<slug:slug>/stages/<slug:stage_slug>/audit/discard/",
+        stages.StageAuditDiscard.as_view(),
+        name="api-stage-audit-discard",
+    ),
+    path(
         "projects/<slug:slug>/stages/<slug:stage_slug>/quality/",
         quality.StageQuality.as_view(),
         name="api-stage-quality",

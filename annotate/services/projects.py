@@ -387,20 +387,23 @@ def pause_stage(*, stage: Stage, by: Person) -> Stage:
 
 
 @transaction.atomic
-def close_stage(*, stage: Stage, by: Person) -> Stage:
-    """End the work. Answers stay; what is in people's hands may still be finished, nothing more is handed out."""
+def close_stage(*, stage: Stage, by: Person, reason: str = "") -> Stage:
+    """End the work. Answers stay; what is in people's hands may still be finished, nothing more is handed out.
+
+    reason: why it ends before it is complete, for the history.
+    """
     stage = Stage.objects.select_for_update(no_key=True).get(pk=stage.pk)
     if stage.state == Stage.State.DRAFT:
         raise StageNotReady(_("A draft was never open, so there is nothing to close."))
-    return _move(stage, Stage.State.CLOSED, by)
+    return _move(stage, Stage.State.CLOSED, by, **({"reason": reason} if reason else {}))
 
 
-def _move(stage: Stage, state: str, by: Person) -> Stage:
+def _move(stage: Stage, state: str, by: Person, **detail: str) -> Stage:
     if stage.state != state:
         before, stage.state = stage.state, state
         stage.save(update_fields=["state"])
         verb = f"stage.{state}"
-        events.record(actor=by, verb=verb, subject=stage, project_id=stage.project_id, before=before)
+        events.record(actor=by, verb=verb, subject=stage, project_id=stage.project_id, before=before, **detail)
     return stage
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from django.contrib import messages
@@ -9,10 +10,10 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
-from annotate.checks_forms import ChecksForm, SetApartForm
+from annotate.checks_forms import ChecksForm, ReasonForm, SetApartForm
 from annotate.exceptions import FeedNotPossible, StageNotReady, StageOptionsInvalid, WorkNotPossible
-from annotate.models import Feed
-from annotate.services import auditing, checks, cross_checking, feeds, projects
+from annotate.models import Feed, Stage
+from annotate.services import auditing, checks, cross_checking, discarding, feeds, projects
 from annotate.stage_forms import AuditForm, CrossCheckForm, FeedForm, options_form
 from annotate.views.doors import PersonRequest, signed_in
 from annotate.views.stage import stage_page, stage_run_by
@@ -192,6 +193,29 @@ def stage_audit(request: PersonRequest, slug: str, stage_slug: str) -> HttpRespo
         context = {"project": project, "stage": row, **shown}
         return render(request, "annotate/partials/stage_audit.html", context, status=status)
     return stage_page(request, project, row, status=status, **shown)
+
+
+@require_POST
+@signed_in
+def stage_audit_discard(request: PersonRequest, slug: str, stage_slug: str) -> HttpResponse:
+    """Take a draw back that nobody has answered, with a reason."""
+    _, row = stage_run_by(request, slug, stage_slug)
+    return discard(request, row, discarding.discard_audit)
+
+
+def discard(request: PersonRequest, stage: Stage, do: Callable[..., object]) -> HttpResponse:
+    """do: the service that takes the stage's draw back."""
+    form = ReasonForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, _("Nothing was discarded: give a reason."))
+        return redirect("stage", stage.project.slug, stage.slug)
+    try:
+        do(stage=stage, by=request.user, reason=form.cleaned_data["reason"])
+    except WorkNotPossible as refusal:
+        messages.error(request, str(refusal))
+    else:
+        messages.success(request, _("The draw is discarded, and the stage is a draft again. You can draw anew."))
+    return redirect("stage", stage.project.slug, stage.slug)
 
 
 def _drawn_words(made: auditing.Drawn) -> str:

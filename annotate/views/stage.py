@@ -217,8 +217,9 @@ def stage_state(request: PersonRequest, slug: str, stage_slug: str) -> HttpRespo
     _, row = stage_run_by(request, slug, stage_slug)
     step = request.POST.get("step", "")
     if step in STEPS:
+        why = {"reason": reason} if step == "close" and (reason := request.POST.get("reason", "").strip()[:300]) else {}
         try:
-            STEPS[step](stage=row, by=request.user)
+            STEPS[step](stage=row, by=request.user, **why)
         except GoldpanelError as problem:
             messages.error(request, str(problem))
         else:

@@ -11,7 +11,7 @@ from annotate.exceptions import RecipeInvalid
 from annotate.feeding import Recipe
 from annotate.models import Event, Feed, Stage, StageItem, StageVersion
 from annotate.recipes import in_words, offered
-from annotate.services import auditing
+from annotate.services import auditing, discarding
 from annotate.services.auditing import Plan
 from annotate.services.checks import CHECKED_KINDS, n_standing_out
 from annotate.services.cross_checking import GROUPS, draw_made, written_by
@@ -52,6 +52,7 @@ def stage_parts(stage: Stage, version: StageVersion) -> dict[str, Any]:
         parts["audit_drawn"] = drawn = auditing.draw_made(stage)
         parts["audit_form"] = None if drawn else AuditForm(stage=stage)
         parts["audit_strata"] = strata_rows(drawn) if drawn else []
+        parts["draw_ends"] = discarding.way_to_end(stage) if drawn else ""
     if stage.is_cross_group:
         made = draw_made(stage)
         sizes = group_sizes(stage.project)

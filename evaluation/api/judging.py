@@ -11,6 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate.api.base import ApiView
+from annotate.api.for_admins import ReasonInput
 from annotate.api.inputs import checked, filled, input_of
 from annotate.models import ApiToken, Stage
 from evaluation.judge_forms import JudgeDrawForm
@@ -44,6 +45,11 @@ class JudgeDrawn(serializers.Serializer):
     n_merged = serializers.IntegerField(help_text="Judged together with an equal one.")
     n_same = serializers.IntegerField(help_text="Pairs of equal answers: ties without asking.")
     nothing = serializers.DictField(child=serializers.IntegerField(), help_text="Outcome -> drawn, nothing to judge.")
+
+
+class DrawDiscarded(serializers.Serializer):
+    slug = serializers.CharField(help_text="The stage, which is a draft without items again.")
+    state = serializers.ChoiceField(choices=Stage.State.values)
 
 
 class JudgeResults(serializers.Serializer):
@@ -91,6 +97,18 @@ class JudgeDraw(ApiView):
         sample = judging.draw_judge_sample(stage=stage, by=self.person, draw=draw)
         told = {"is_drawn": True} | vars(judging.told_of(sample))
         return Response(JudgeDrawn(told).data, status=200 if before == sample else 201)
+
+
+class JudgeDiscard(ApiView):
+    scopes = {"POST": ApiToken.Scope.RUN}
+
+    @extend_schema(request=ReasonInput, responses=DrawDiscarded)
+    def post(self, request: Request, slug: str, stage_slug: str) -> Response:
+        """Take a draw back before anybody has judged: the stage is a draft without items again. 409 after that."""
+        stages = Stage.objects.run_by(self.person).select_related("project")
+        stage = get_object_or_404(stages, project__slug=slug, slug=stage_slug)
+        reason = self.sent(ReasonInput)["reason"]
+        return Response(DrawDiscarded(judging.discard_judge_sample(stage=stage, by=self.person, reason=reason)).data)
 
 
 class JudgeResultsOfStage(ApiView):

@@ -43,6 +43,11 @@ urlpatterns: list[URLPattern] = [
         "projects/<slug:slug>/stages/<slug:stage_slug>/judge/draw/", judging.JudgeDraw.as_view(), name="api-judge-draw"
     ),
     path(
+        "projects/<slug:slug>/stages/<slug:stage_slug>/judge/discard/",
+        judging.JudgeDiscard.as_view(),
+        name="api-judge-discard",
+    ),
+    path(
         "projects/<slug:slug>/stages/<slug:stage_slug>/audit/results/",
         audits.AuditResultsOfStage.as_view(),
         name="api-audit-results",

@@ -24,6 +24,7 @@ from annotate.judging import ANSWER, FIRST, SECOND, Asked, Judging, asked_of_jud
 from annotate.models import Exclusion, ItemKey, ItemRevision, Person, Project, Stage, StageItem
 from annotate.sampling import draw_in_proportion, draw_simple
 from annotate.services.candidates import freeze_several
+from annotate.services.discarding import empty_queue
 from annotate.sources.mapping import hash_content
 from annotate.wording import _
 from evaluation.models import Call, CandidateOrigin, JudgeSample, Prediction, Run
@@ -239,6 +240,38 @@ def draw_judge_sample(*, stage: Stage, by: Person | None, draw: Draw) -> JudgeSa
         nothing=plan.nothing,
     )
     return sample
+
+
+@transaction.atomic
+def discard_judge_sample(*, stage: Stage, by: Person, reason: str) -> Stage:
+    """Take a draw of answers back, so that the stage can be drawn for anew; the history keeps what it was and why.
+
+    Raises WorkNotPossible for a stage without a draw, and where somebody has judged or holds a candidate.
+    """
+    stage = Stage.objects.select_for_update(no_key=True).get(pk=stage.pk)
+    sample = JudgeSample.objects.filter(stage=stage).first()
+    if sample is None:
+        raise WorkNotPossible(_("Nothing was drawn for this stage yet."))
+    before = stage.state
+    n = empty_queue(stage=stage)
+    events.record(
+        actor=by,
+        verb="judge_sample.discarded",
+        subject=stage,
+        project_id=stage.project_id,
+        reason=reason,
+        before=before,
+        n=n,
+        runs=sorted(sample.runs.values_list("pk", flat=True)),
+        seed=sample.seed,
+        wanted=sample.n_per_run,
+        rule=sample.rule,
+        stratum=sample.stratum,
+        shows=sample.shows,
+        unanswered=sample.unanswered,
+    )
+    sample.delete()
+    return stage
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from annotate.answers.choice import caption_of
 from annotate.exceptions import WorkNotPossible
 from annotate.models import Stage
 from annotate.services import repairing
+from annotate.services.discarding import reason_closed
 from annotate.services.repairing import BY_ALL, BY_ALL_ALIKE, BY_ANY, found_wrong
 from annotate.views.doors import PersonRequest, project_read_by, project_run_by, signed_in, stage_read_by
 from annotate.views.files import figures_csv
@@ -29,6 +30,7 @@ def audit_results(request: PersonRequest, slug: str, stage_slug: str) -> HttpRes
     project = project_read_by(request.user, slug)
     stage = stage_read_by(request.user, slug, stage_slug)
     context = project_page(project, request.user, "") | {"stage": stage}
+    context["reason_closed"] = reason_closed(stage)
     try:
         found = audits.audit_results(stage=stage)
     except WorkNotPossible as refusal:

@@ -9,15 +9,17 @@ from django.http import HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.translation import ngettext
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from annotate.answers import fields_from_json
 from annotate.exceptions import WorkNotPossible
 from annotate.judging import asked_of_judges
 from annotate.models import Stage
+from annotate.services.discarding import reason_closed, way_to_end
 from annotate.views.doors import PersonRequest, project_read_by, signed_in, stage_read_by
 from annotate.views.files import figures_csv
+from annotate.views.following import discard
 from annotate.views.navigation import project_page
 from annotate.views.stage import stage_run_by
 from evaluation.judge_forms import JudgeDrawForm
@@ -60,6 +62,14 @@ def judge_draw(request: PersonRequest, slug: str, stage_slug: str) -> HttpRespon
     return render(request, "evaluation/judge_draw.html", page, status=status)
 
 
+@require_POST
+@signed_in
+def judge_discard(request: PersonRequest, slug: str, stage_slug: str) -> HttpResponse:
+    """Take a draw back that nobody has judged, with a reason."""
+    _, stage = stage_run_by(request, slug, stage_slug)
+    return discard(request, stage, judging.discard_judge_sample)
+
+
 def _draw_context(stage: Stage) -> dict[str, Any]:
     sample = judgements.sample_of(stage)
     asked = asked_of_judges(fields_from_json(stage.versions.get(is_current=True).fields))
@@ -69,6 +79,7 @@ def _draw_context(stage: Stage) -> dict[str, Any]:
         "parts": judging.parts_of(sample) if sample else (),
         "n_places": stage.stage_items.count() if sample else 0,
         "judging": asked.judging if asked else None,
+        "draw_ends": way_to_end(stage) if sample else "",
         "sees_all": [role for role in stage.roles if role == "admin"],
     }
 
@@ -79,6 +90,7 @@ def judge_results(request: PersonRequest, slug: str, stage_slug: str) -> HttpRes
     project = project_read_by(request.user, slug)
     stage = stage_read_by(request.user, slug, stage_slug)
     context = project_page(project, request.user, "") | {"stage": stage}
+    context["reason_closed"] = reason_closed(stage)
     try:
         results = judgements.judge_results(stage=stage)
     except WorkNotPossible as refusal:

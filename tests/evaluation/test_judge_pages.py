@@ -10,7 +10,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from annotate.models import Stage
-from annotate.services import excluding
+from annotate.services import excluding, projects
 from evaluation.models import JudgeSample, Run
 from evaluation.services.judging import draw_judge_sample
 from tests.api_client import ApiClient
@@ -158,6 +158,30 @@ def test_programs_look_draw_and_read(bench):
     judge(bench.judges, bench.runs[0], bench.items[0], "right")
     told = api.get(f"{address}/").json()
     assert [one["counts"]["right"] for one in told["runs"]] == [1, 1]
+
+
+def test_the_page_and_programs_take_a_draw_back_with_a_reason(client, bench):
+    client.force_login(bench.admin)
+    base = f"/p/{bench.project.slug}/stages/{bench.judges.slug}/"
+    api = ApiClient(bench.admin, "run")
+    discard = f"projects/{bench.project.slug}/stages/{bench.judges.slug}/judge/discard/"
+    assert api.post(discard, reason="None.").status_code == 409
+    for take_back in (
+        lambda: client.post(f"{base}judge/discard/", {"reason": "Too many."}),
+        lambda: api.post(discard, reason="Too many."),
+    ):
+        draw_judge_sample(stage=bench.judges, by=None, draw=bench.draw(*bench.runs))
+        assert "Discard this draw" in client.get(f"{base}judge/draw/").text
+        assert client.post(f"{base}judge/discard/").status_code == 302
+        assert JudgeSample.objects.exists()
+        assert take_back().status_code in (200, 302)
+        assert not JudgeSample.objects.exists()
+    draw_judge_sample(stage=bench.judges, by=None, draw=bench.draw(*bench.runs))
+    projects.open_stage(stage=Stage.objects.get(pk=bench.judges.pk), by=bench.admin)
+    judge(bench.judges, bench.runs[0], bench.items[0], "right")
+    assert "End it before it is complete" in client.get(f"{base}judge/draw/").text
+    client.post(f"{base}state/", {"step": "close", "reason": "Enough is known."})
+    assert "closed for this reason: <bdi>Enough is known.</bdi>" in client.get(f"{base}judge/").text
 
 
 def test_the_command_looks_and_draws(bench):

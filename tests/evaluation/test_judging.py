@@ -19,9 +19,9 @@ from annotate.services import assigning, excluding, feeds, projects
 from annotate.stage_kinds import first_fields
 from evaluation.models import CandidateOrigin, JudgeSample, Run
 from evaluation.services import judging
-from evaluation.services.judging import draw_judge_sample, plan_draw
+from evaluation.services.judging import discard_judge_sample, draw_judge_sample, plan_draw
 from tests.api_client import ApiClient
-from tests.evaluation.judged import Bench, make_bench, place_of, say
+from tests.evaluation.judged import Bench, judge, make_bench, place_of, say
 from tests.factories import YES_NO, make_member, make_run, make_stage, make_stage_item
 
 pytestmark = pytest.mark.django_db
@@ -109,6 +109,32 @@ def test_the_same_draw_again_changes_nothing_and_another_is_refused():
     for other in ({"seed": 12}, {"n": 3}, {"shows": "completion"}):
         with pytest.raises(WorkNotPossible, match="drawn already, by seed 11"):
             drawn(bench, run, **other)
+
+
+def test_a_draw_is_taken_back_before_anybody_judges_and_stays_after():
+    bench = make_bench()
+    run = bench.run("A", list("abcd"))
+    drawn(bench, run)
+    discard_judge_sample(stage=bench.judges, by=bench.admin, reason="Too many.")
+    assert not JudgeSample.objects.exists()
+    assert not CandidateOrigin.objects.exists()
+    assert not bench.judges.stage_items.exists()
+    assert Stage.objects.get(pk=bench.judges.pk).state == "draft"
+    event = Event.objects.get(verb="judge_sample.discarded")
+    assert (event.detail["reason"], event.detail["runs"], event.detail["n"]) == ("Too many.", [run.pk], 4)
+    with pytest.raises(WorkNotPossible, match="Nothing was drawn"):
+        discard_judge_sample(stage=bench.judges, by=bench.admin, reason="Again.")
+    # The same answers are the same candidates, and another draw takes fewer of them.
+    sample = drawn(bench, run, n=2, seed=3)
+    assert (sample.seed, bench.judges.stage_items.count()) == (3, 2)
+    judge(bench.judges, run, place_item(bench, sample), "right")
+    with pytest.raises(WorkNotPossible, match="People have answered"):
+        discard_judge_sample(stage=bench.judges, by=bench.admin, reason="Late.")
+    assert JudgeSample.objects.get() == sample
+
+
+def place_item(bench, sample):
+    return sample.origins.order_by("pk").first().prediction.revision.item
 
 
 def test_a_draw_depends_on_the_seed_alone():
