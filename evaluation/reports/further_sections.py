@@ -572,7 +572,10 @@ def _grid(found: Figures) -> Sheet:
         title=_("Over the grid of %(strata)s", strata=found[0]["stratum"]),
         head=[str(found[0]["stratum"]), _("Items"), *rows.values()],
         lines=lines,
-        notes=[_("The mean of a cell’s items, in %; each cell weighs the same in the SD, which divides by cells − 1.")],
+        notes=[
+            _("The mean of a cell’s items, in %; each cell weighs the same in the SD, which divides by cells − 1."),
+            str(spread[next(iter(rows))]["note"]),
+        ],
     )
 
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from statistics import fmean, stdev
+from statistics import stdev
 
 import numpy as np
 
 from annotate.wording import _, ngettext
 from evaluation.reports.comparison import Bools, Comparison, Floats
 from evaluation.reports.differences import filled_scores
-from evaluation.reports.figures import PEOPLE_MEAN, Figure, Row, run_row
-from evaluation.stats import TOO_FEW, spread_over_grid
+from evaluation.reports.figures import MIN_STRATUM_ITEMS, PEOPLE_MEAN, Figure, Row, interval_columns, run_row
+from evaluation.stats import NO_TRIALS, TOO_FEW, Bootstrap, mean_person, spread_over_grid
 from evaluation.stats.paired import item_means
 
 
@@ -24,9 +24,12 @@ class Asked:
     prompt: str
 
 
-def prompt_figures(comparison: Comparison, *, scorer: str, asked: Mapping[int, Asked]) -> list[Figure]:
+def prompt_figures(
+    comparison: Comparison, *, scorer: str, asked: Mapping[int, Asked], bootstrap: Bootstrap
+) -> list[Figure]:
     """For every model with two runs or more: mean, SD, lowest and highest of its runs' accuracies ("all"), over exactly
-    the items that all of them were asked. Each run weighs the same, and repeats are averaged first."""
+    the items that all of them were asked. Each run weighs the same, and repeats are averaged first. The interval of the
+    mean is about these runs."""
     found: list[Figure] = []
     for model in dict.fromkeys(asked[run.run].model for run in comparison.runs):
         runs = [run for run in comparison.runs if asked[run.run].model == model]
@@ -50,11 +53,14 @@ def prompt_figures(comparison: Comparison, *, scorer: str, asked: Mapping[int, A
         if not shared.any():
             found.append(replace(blank, undefined="no_shared_items"))
             continue
-        means = {run.name: float(np.nanmean(filled_scores(run, scorer)[shared])) for run in runs}
+        scores = np.column_stack([item_means(filled_scores(run, scorer)) for run in runs])[shared]
+        means = {run.name: float(mean) for run, mean in zip(runs, scores.mean(axis=0), strict=True)}
         lowest, highest = min(means, key=lambda name: means[name]), max(means, key=lambda name: means[name])
         spread = stdev(means.values())
+        estimate = mean_person(scores, roots=comparison.roots[shared], bootstrap=bootstrap, voices="runs").all_items
+        interval = interval_columns(estimate.interval)
         found += [
-            replace(blank, value=fmean(means.values()), sd=spread),
+            replace(blank, value=estimate.value, sd=spread, **interval),
             replace(blank, measure="sd_over_runs", value=spread),
             replace(blank, measure="lowest_run", value=means[lowest], note=lowest),
             replace(blank, measure="highest_run", value=means[highest], note=highest),
@@ -83,7 +89,8 @@ def grid_of(comparison: Comparison) -> tuple[str, str] | None:
 def grid_figures(comparison: Comparison, *, scorer: str) -> list[Figure]:
     """Mean person's items and each run over the cells of the grid: a figure a cell, then the SD over filled cells.
 
-    A cell is the mean of the scores ("all") of its items; each cell weighs the same. `n` of the SD are cells.
+    A cell is the mean of the scores ("all") of its items, told from 20 items on as in any breakdown; each cell weighs
+    the same in the SD, whose `n` are cells and whose note says how many of them are small.
     """
     names = grid_of(comparison)
     if names is None:
@@ -96,7 +103,8 @@ def grid_figures(comparison: Comparison, *, scorer: str) -> list[Figure]:
     for side, row in sides:
         scores = item_means(filled_scores(side, scorer))[in_grid]
         spread = spread_over_grid([a for a, _b in cells], [b for _a, b in cells], scores)
-        found += [_cell(row, scorer, names, cell, mean, scores, cells) for cell, mean in spread.means.items()]
+        of_cells = [_cell(row, scorer, names, cell, mean, scores, cells) for cell, mean in spread.means.items()]
+        found += of_cells
         found.append(
             Figure(
                 section="grid",
@@ -112,7 +120,7 @@ def grid_figures(comparison: Comparison, *, scorer: str) -> list[Figure]:
                 n_items=spread.n,
                 n_left_out=int((~in_grid).sum()),
                 undefined=spread.undefined,
-                note=_("fewer than two cells") if spread.undefined == TOO_FEW else "",
+                note=_("fewer than two cells") if spread.undefined == TOO_FEW else _small(of_cells),
                 is_exploratory=True,
             )
         )
@@ -129,6 +137,7 @@ def _cell(
     cells: list[tuple[int, int]],
 ) -> Figure:
     n = int(sum(place == cell and not np.isnan(score) for place, score in zip(cells, scores, strict=True)))
+    is_small = 0 < n < MIN_STRATUM_ITEMS
     return Figure(
         section="grid",
         row=row.row,
@@ -139,11 +148,27 @@ def _cell(
         denominator="all",
         stratum=" × ".join(names),
         stratum_value=f"{cell[0]} × {cell[1]}",
-        value=mean,
+        value=None if is_small else mean,
         n=n,
         n_items=n,
-        undefined="" if mean is not None else "no_trials",
+        undefined=NO_TRIALS if mean is None else TOO_FEW if is_small else "",
+        note=f"fewer than {MIN_STRATUM_ITEMS} items" if is_small else "",
         is_exploratory=True,
+    )
+
+
+def _small(cells: Sequence[Figure]) -> str:
+    n = sum(figure.undefined == TOO_FEW for figure in cells)
+    return (
+        ngettext(
+            "%(n)s cell of fewer than %(n_items)s items",
+            "%(n)s cells of fewer than %(n_items)s items",
+            n,
+            n=n,
+            n_items=MIN_STRATUM_ITEMS,
+        )
+        if n
+        else ""
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from annotate.csv_text import yes_no
 from annotate.models import Audit, Project
-from evaluation.services.audits import AuditResults, audit_results
+from evaluation.services.audits import AuditResults, audit_results, verdict_rows
 
 # Repairs in the order in which they are told; an error that is as it was may wait for an adjudicator, or have had one.
 STATES = ("repaired", "changed", "taken_back", "excluded", "as_it_was_waiting", "as_it_was_decided", "as_it_was")
@@ -126,6 +126,16 @@ def error_rows(manifests: Sequence[dict[str, Any]]) -> Iterator[list[object]]:
                 " / ".join(error["now"]),
                 yes_no(error["state"] == "repaired"),
             ]
+
+
+def verdict_table(results: AuditResults) -> Iterator[list[object]]:
+    """Every drawn label with its stratum's sizes and the verdicts, from which the estimates follow; without notes."""
+    rows = verdict_rows(stage=results.drawn.audit.stage)
+    head = list(next(rows))
+    kept = [place for place, name in enumerate(head) if not str(name).startswith("note.")]
+    yield [head[place] for place in kept]
+    for row in rows:
+        yield [row[place] for place in kept]
 
 
 def _label(row: str, label: str) -> str:

@@ -26,6 +26,7 @@ from config.bells import ring
 from evaluation.models import Report, Run
 from evaluation.scorers import SCORERS, ScorerUnavailable, Takes
 from evaluation.services import report_audits, report_judgements
+from evaluation.services.judgements import matrix_rows
 
 # Making it: read, score, figures, chart, files.
 N_STEPS = 5
@@ -265,7 +266,7 @@ def _make(report: Report) -> _Made:
         found.append(figure)
         beat(report)
     asked = {run.pk: Asked(run.endpoint.model or run.endpoint.name, run.strategy) for run in runs}
-    found += prompt_figures(comparison, scorer=scorer, asked=asked)
+    found += prompt_figures(comparison, scorer=scorer, asked=asked, bootstrap=bootstrap)
     found += grid_figures(comparison, scorer=scorer)
     found += account_figures(comparison, left_out, scorer=scorer)
     audits = report_audits.audits_of(report.project, progress=partial(beat, report))
@@ -310,6 +311,12 @@ def _make(report: Report) -> _Made:
         decisions=left_out.of_answers,
     )
     contents |= _both_forms("answers", list(rows))
+    for one in audits:
+        name = f"audit-verdicts-{one.drawn.audit.stage.slug}"
+        contents |= _both_forms(name, list(report_audits.verdict_table(one)))
+    for draw in judged:
+        stage = draw.judged.sample.stage
+        contents |= _both_forms(f"judgements-{stage.slug}", list(matrix_rows(stage=stage)))
     return _Made(frozen_at, manifest, matrices, figures, contents)
 
 

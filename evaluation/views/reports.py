@@ -164,7 +164,7 @@ def _results(row: Report) -> dict[str, Any]:
         "sections": further_sections(figures, manifest, primary_scorer=row.primary_scorer),
         "charted_run": tables.charted_run(figures, primary_run=row.primary_run_id),
         "files": files,
-        "downloads": _downloads(files),
+        "downloads": _downloads(files, manifest),
     }
 
 
@@ -179,10 +179,21 @@ _CONTENTS = (
 )
 
 
-def _downloads(files: dict[str, Any]) -> list[dict[str, Any]]:
+def _downloads(files: dict[str, Any], manifest: dict[str, Any]) -> list[dict[str, Any]]:
+    contents = [
+        *_CONTENTS,
+        *(
+            (f"audit-verdicts-{audit['stage']}", audit["title"], _("one row per audited label, with its verdicts"))
+            for audit in manifest.get("audits", ())
+        ),
+        *(
+            (f"judgements-{draw['stage']}", draw["title"], _("one row per answer, or pair, drawn for judges"))
+            for draw in manifest.get("judged", ())
+        ),
+    ]
     return [
         {"label": label, "words": said, "exact": f"{name}.csv", "spreadsheet": f"{name}.spreadsheet.csv"}
-        for name, label, said in _CONTENTS
+        for name, label, said in contents
         if f"{name}.csv" in files
     ]
 

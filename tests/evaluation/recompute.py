@@ -446,6 +446,67 @@ def account(path: Path) -> dict[tuple[str, str, str], int]:
     return dict(found)
 
 
+def audit(path: Path, *, by_label: bool) -> dict[tuple[str, str, str], float | None]:
+    """{(reviewer, "mean" or "consensus"; "audit_sampled" or "audit_population"; denominator): share of right labels}.
+
+    From audit-verdicts-*.csv. by_label: the audited label is one of the strata. "all": unsure is not right. Consensus
+    is of labels with all verdicts: right where all say so, decided where all say the same that is not unsure.
+    """
+    with path.open(newline="", encoding="utf-8") as lines:
+        drawn = [line for line in csv.DictReader(lines) if line["left_out"] == "0"]
+    names = [name.removeprefix("verdict.") for name in drawn[0] if name.startswith("verdict.")]
+    keys = [name for name in drawn[0] if name.startswith("stratum.")] + (["label"] if by_label else [])
+    sizes = {tuple(line[key] for key in keys): int(line["in_population"]) for line in drawn}
+
+    def score(line: dict[str, str], row: str, denominator: str) -> float | None:
+        said = [line[f"verdict.{name}"] for name in ([row] if row in names else names) if line[f"verdict.{name}"]]
+        if row == "consensus":
+            if len(said) < len(names) or (denominator == "decided" and (len(set(said)) > 1 or "unsure" in said)):
+                return None
+            return float(set(said) == {"right"})
+        return mean(float(one == "right") for one in said if denominator == "all" or one != "unsure")
+
+    found: dict[tuple[str, str, str], float | None] = {}
+    for row in (*names, "mean", "consensus"):
+        for denominator in ("all", "decided"):
+            strata: dict[tuple[str, ...], list[float]] = {stratum: [] for stratum in sizes}
+            for line in drawn:
+                if (value := score(line, row, denominator)) is not None:
+                    strata[tuple(line[key] for key in keys)].append(value)
+            found[row, "audit_sampled", denominator] = mean(value for values in strata.values() for value in values)
+            shares = [(sizes[stratum], mean(values)) for stratum, values in strata.items()]
+            weighted = [n * share for n, share in shares if share is not None]
+            is_whole = len(weighted) == len(shares)
+            found[row, "audit_population", denominator] = sum(weighted) / sum(sizes.values()) if is_whole else None
+    return found
+
+
+def judged(path: Path) -> dict[tuple[str, str], float | None]:
+    """From judgements-*.csv, {(run, denominator): share judged right}, or {("A against B", "win_rate"): A's share, a tie
+    one half} where the better of two was asked, with runs in the order of their names."""
+    with path.open(newline="", encoding="utf-8") as lines:
+        drawn = list(csv.DictReader(lines))
+    found: dict[tuple[str, str], float | None] = {}
+    if "run" in drawn[0]:
+        for run in {line["run"] for line in drawn}:
+            said = [line["judgement"] for line in drawn if line["run"] == run]
+            nothing = [line for line in drawn if line["run"] == run and line["status"] == "nothing_to_judge"]
+            values = [float(one == "right") for one in said if one in ("right", "wrong")]
+            found[run, "answered"] = mean(values)
+            found[run, "all"] = mean([*values, *(0.0 for _ in nothing)])
+        return found
+    for pair in {tuple(sorted((line["first_run"], line["second_run"]))) for line in drawn}:
+        values = []
+        for line in drawn:
+            if tuple(sorted((line["first_run"], line["second_run"]))) == pair and line["judgement"]:
+                if line["judgement"] in ("tie", "both_bad"):
+                    values.append(0.5)
+                elif line["judgement"] in ("first", "second"):
+                    values.append(float((line["judgement"] == "first") == (line["first_run"] == pair[0])))
+        found[f"{pair[0]} against {pair[1]}", "win_rate"] = mean(values)
+    return found
+
+
 def dawid_skene(rows: Sequence[Row], declared: Sequence[str]) -> dict[str, str | None]:
     """The most probable label of each item: expectation and maximisation from the vote shares."""
     answers = [(row.item, row.source, row.key) for row in rows if row.who == "person" and row.key is not None]

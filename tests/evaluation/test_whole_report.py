@@ -7,6 +7,7 @@ import html
 import io
 import json
 import re
+from pathlib import Path
 
 import pytest
 from django.urls import reverse
@@ -18,6 +19,7 @@ from evaluation.reports.further_sections import further_sections
 from evaluation.reports.latex import escaped
 from tests.api_client import ApiClient
 from tests.evaluation.latex import parsed
+from tests.evaluation.recompute import audit, judged
 from tests.evaluation.studies import make_study
 from tests.evaluation.whole_report import BAD_ITEM, SPEED, make_whole_study
 
@@ -191,6 +193,40 @@ def test_what_was_judged_adds_up_to_what_was_drawn(whole, report):
     assert pair["win_rate"]["value"] == pytest.approx((counts["wins"] + counts["ties"] / 2) / n)
 
 
+def test_audits_and_judgements_can_be_recomputed_from_their_own_files(whole, report, tmp_path):
+    def stored(name: str) -> Path:
+        path = tmp_path / name
+        path.write_text(content(report, name), encoding="utf-8")
+        return path
+
+    ours = {
+        (figure["row"].removeprefix("reviewer_"), figure["measure"], figure["denominator"]): figure["value"]
+        for figure in of(report, "audit", stage=whole.audit.slug)
+    }
+    again = audit(stored(f"audit-verdicts-{whole.audit.slug}.csv"), by_label=True)
+    assert ours == {place: pytest.approx(value, abs=1e-12) for place, value in again.items()}
+    ours = {(f["label"], f["denominator"]): f["value"] for f in of(report, "judged", stage=whole.judges.slug)}
+    assert ours == pytest.approx(judged(stored(f"judgements-{whole.judges.slug}.csv")), abs=1e-12)
+    ours = {(f["label"], "win_rate"): f["value"] for f in of(report, "judged_pair", measure="win_rate")}
+    assert ours == pytest.approx(judged(stored(f"judgements-{whole.better.slug}.csv")), abs=1e-12)
+
+
+def test_a_report_frozen_before_it_had_these_sections_keeps_its_page(client, whole, report):
+    older = ("account", "mcnemar", "metrics", "prompts", "grid", "audit", "judged")
+    kept = [figure for figure in report.figures if not figure["section"].startswith(older)]
+    for figure in kept:
+        for name in ("stage", "rule", "decided_on"):
+            del figure[name]
+    manifest = {name: value for name, value in report.manifest.items() if name not in ("audits", "judged")}
+    Report.objects.filter(pk=report.pk).update(figures=kept, manifest=manifest)
+    report.files.remove(*report.files.filter(name="report.tex"))
+    client.force_login(whole.study.admin)
+    response = client.get(reverse("report", args=[whole.study.project.slug, report.pk]))
+    assert response.status_code == 200
+    assert "part-account" not in response.content.decode()
+    assert "LaTeX" not in response.content.decode()
+
+
 def test_judges_of_other_runs_are_in_no_report(whole):
     report = whole.study.made_report(runs=[], primary_run=None)
     assert report.manifest["judged"] == []
@@ -223,7 +259,7 @@ def test_page_json_markdown_csv_and_latex_say_the_same(client, whole, report):
                     assert text in tables[0]
                     assert text in markdown
                     shown += 1
-    assert shown > 50
+    assert shown > 30
 
 
 def test_a_link_to_latex_is_on_the_page_and_among_the_files_of_the_api(client, whole, report):

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import evaluation.reports.spread as spread_module
 from evaluation.reports.account import ITEM, PERSON, Decision, LeftOut, Removed, account_figures
 from evaluation.reports.mcnemar import mcnemar_figures
 from evaluation.reports.metric_study import metric_figures
@@ -114,25 +115,48 @@ def test_runs_of_one_model_tell_their_spread_on_shared_items():
     asked = np.array([[True], [True], [True], [False]])
     data = replace(data, runs=[data.runs[0], replace(data.runs[1], offered=asked)])
     same = {7: Asked("m", "zero_shot"), 8: Asked("m", "few_shot")}
-    found = prompt_figures(data, scorer=SCORER, asked=same)
+    found = prompt_figures(data, scorer=SCORER, asked=same, bootstrap=BOOTSTRAP)
     mean = one(found, measure="mean_over_runs")
     assert (mean.value, mean.n, mean.n_items, mean.note) == (pytest.approx(2 / 3), 2, 3, "2 prompt strategies")
     assert one(found, measure="sd_over_runs").value == pytest.approx(np.std([1, 1 / 3], ddof=1))
     assert (one(found, measure="lowest_run").note, one(found, measure="highest_run").note) == ("Model B", "Model A")
-    assert prompt_figures(data, scorer=SCORER, asked=same | {8: Asked("another", "zero_shot")}) == []
+    assert (
+        prompt_figures(data, scorer=SCORER, asked=same | {8: Asked("another", "zero_shot")}, bootstrap=BOOTSTRAP) == []
+    )
 
 
 def test_runs_of_one_model_without_a_shared_item_have_no_spread():
     data = with_second_run(comparison([[YES]] * 2, [YES] * 2, [[YES]] * 2), [[YES], [NO]])
     sides = [replace(run, offered=np.array([[n == 0], [n == 1]])) for n, run in enumerate(data.runs)]
-    (figure,) = prompt_figures(replace(data, runs=sides), scorer=SCORER, asked={7: Asked("m", "a"), 8: Asked("m", "b")})
+    asked = {7: Asked("m", "a"), 8: Asked("m", "b")}
+    (figure,) = prompt_figures(replace(data, runs=sides), scorer=SCORER, asked=asked, bootstrap=BOOTSTRAP)
     assert (figure.value, figure.undefined) == (None, "no_shared_items")
 
 
 CELLS = [[["depth", "1"], ["width", "1"]], [["depth", "1"], ["width", "1"]], [["depth", "2"], ["width", "1"]]]
 
 
-def test_a_grid_has_a_mean_for_each_cell_and_the_sd_over_cells():
+def test_the_mean_over_runs_has_an_interval_by_root():
+    labels = [[YES]] * 6 + [[NO]] * 6
+    data = with_second_run(comparison([[YES]] * 12, [YES] * 12, labels, roots=[1] * 6 + [2] * 6), labels)
+    asked = {7: Asked("m", "a"), 8: Asked("m", "b")}
+    mean = one(prompt_figures(data, scorer=SCORER, asked=asked, bootstrap=BOOTSTRAP), measure="mean_over_runs")
+    # Two tables, one all right and one all wrong: a resample has either or both of them.
+    assert (mean.value, mean.lower, mean.upper, mean.n_roots) == (0.5, 0.0, 1.0, 2)
+
+
+def test_a_cell_of_few_items_has_no_mean_and_the_sd_says_how_many_are_small():
+    strata = [[["depth", str(1 + (n >= 20))], ["width", str(1 + (n == 20))]] for n in range(22)]
+    found = grid_figures(comparison([[YES]] * 22, [YES] * 22, strata=strata), scorer=SCORER)
+    cells = {figure.stratum_value: (figure.value, figure.n, figure.undefined) for figure in found}
+    assert cells["1 × 1"] == (1.0, 20, "")
+    assert cells["2 × 2"] == cells["2 × 1"] == (None, 1, "too_few")
+    spread = one(found, measure="sd_over_cells")
+    assert (spread.value, spread.n, spread.note) == (0.0, 3, "2 cells of fewer than 20 items")
+
+
+def test_a_grid_has_a_mean_for_each_cell_and_the_sd_over_cells(monkeypatch):
+    monkeypatch.setattr(spread_module, "MIN_STRATUM_ITEMS", 1)
     strata = [*CELLS, [["depth", "2"], ["width", "2"]], [["depth", "3"]]]
     data = comparison([[YES], [NO], [YES], [NO], [YES]], [YES] * 5, [[NO]] * 5, strata=strata)
     found = grid_figures(data, scorer=SCORER)
