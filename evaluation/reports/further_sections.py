@@ -371,10 +371,10 @@ def _judged_right(slug: str, found: Figures) -> Sheet:
     return Sheet(
         name=f"judged-right-{slug}",
         title=_("Judged right"),
-        head=[_("Run"), _("Of those judged, %"), _("n"), _("Of all drawn, %"), _("n")],
+        head=[_("Run"), _("Of those judged, %"), _("n"), _("Nothing to judge as not right, %"), _("n")],
         lines=lines,
         notes=[
-            _("Of all drawn: what was drawn without anything to judge counts as not right."),
+            _("The second share counts what left nothing to judge as not right; what is left out is in neither."),
             methods(found),
         ],
     )

@@ -34,7 +34,7 @@ def judged_figures(results: Results) -> Iterator[Any]:
     stage = results.judged.sample.stage.slug
     for run in results.runs:
         yield replace(Figure(**run.judged), section="judged", stage=stage)
-        yield replace(Figure(**run.all_drawn), section="judged", stage=stage)
+        yield replace(Figure(**run.judged_or_nothing), section="judged", stage=stage)
     for pair in results.pairs:
         yield from _pair(pair, stage)
     for run in results.runs:

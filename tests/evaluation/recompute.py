@@ -482,8 +482,9 @@ def audit(path: Path, *, by_label: bool) -> dict[tuple[str, str, str], float | N
 
 
 def judged(path: Path) -> dict[tuple[str, str], float | None]:
-    """From judgements-*.csv, {(run, denominator): share judged right}, or {("A against B", "win_rate"): A's share, a tie
-    one half} where the better of two was asked, with runs in the order of their names."""
+    """From judgements-*.csv, {(run, denominator): share judged right}. Where the better of two was asked, {("A against
+    B", "win_rate"): A's share, a tie one half}, with runs in the order of their names.
+    """
     with path.open(newline="", encoding="utf-8") as lines:
         drawn = list(csv.DictReader(lines))
     found: dict[tuple[str, str], float | None] = {}
