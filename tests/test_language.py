@@ -195,6 +195,14 @@ def test_a_report_and_its_side_by_side_are_in_chinese_and_its_files_in_english()
     ):
         page = reader.get(reverse(name, args=[study.project.slug, *more])).content.decode()
         assert left_in_english(page) == [], name
+    run = study.project.runs.order_by("pk").first()
+    chips = re.findall(
+        r'class="chip"[^>]*>([^<]*)<', reader.get(reverse("run", args=[study.project.slug, run.pk])).content.decode()
+    )
+    assert len(chips) > 1
+    assert [
+        chip for chip in chips if not re.search("[\u4e00-\u9fff]", chip)
+    ] == []  # a word and a number are no sentence
     for stored in report.files.exclude(name__endswith=".png"):
         text = stored.file.read()
         assert not re.search("[\u4e00-\u9fff]", text.decode("utf-8", "replace")), stored.name

@@ -20,7 +20,7 @@ from annotate.services.heartbeats import last_heard
 from annotate.views.doors import PersonRequest, View, project_read_by, project_run_by, signed_in
 from annotate.views.navigation import project_page
 from annotate.views.paging import row_before
-from annotate.wording import _
+from annotate.wording import _, said
 from config.bells import ring
 from evaluation.models import Endpoint, Prediction, Run
 from evaluation.run_forms import BudgetForm, ExtendForm, RunForm
@@ -287,7 +287,7 @@ def _table(request: PersonRequest, row: Run, counts: dict[str, int]) -> dict[str
     chips = [{"label": _("All"), "url": f"{address}#predictions", "current": not outcome}]
     chips += [
         {
-            "label": f"{WORDS[state]} {counts.get(state, 0):,}",
+            "label": f"{said(WORDS[state])} {counts.get(state, 0):,}",
             "url": f"{address}?{urlencode({'outcome': state})}#predictions",
             "current": state == outcome,
         }
