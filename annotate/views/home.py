@@ -45,17 +45,23 @@ def _my_stages(person: Person) -> list[dict[str, object]]:
     rows = Stage.objects.workable_by(person).select_related("project").order_by("project__title", "project", "position")
     stages = list(rows)
     everyone, mine = stage_counts(stages), person_counts(person, stages)
-    return [
-        {
-            "title": stage.title,
-            "project_title": stage.project.title,
-            "url": reverse("work", args=[stage.project.slug, stage.slug]),
-            "state": stage.state,
-            "note": _note(stage, everyone[stage.pk]),
-            "progress": progress_of(everyone[stage.pk], mine[stage.pk], check_every=stage.check_every),
-        }
-        for stage in stages
-    ]
+    shown: list[dict[str, object]] = []
+    for stage in stages:
+        progress = progress_of(everyone[stage.pk], mine[stage.pk], check_every=stage.check_every)
+        is_done = progress.mine_done > 0 and progress.mine_done == progress.mine_total
+        shown.append(
+            {
+                "title": stage.title,
+                "project_title": stage.project.title,
+                "url": reverse("work", args=[stage.project.slug, stage.slug]),
+                "state": stage.state,
+                "note": _note(stage, everyone[stage.pk]),
+                "progress": progress,
+                "may_go_on": stage.state == Stage.State.OPEN and not is_done,
+            }
+        )
+    # What there is to do stands first, and the first of it has the button that draws the eye.
+    return sorted(shown, key=lambda one: not one["may_go_on"])
 
 
 def _my_records(person: Person) -> list[dict[str, object]]:

@@ -8,7 +8,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from annotate.models import Membership, Stage
+from annotate.models import Membership, Participation, Stage
 from tests.factories import make_annotation, make_annotator, make_member, make_project, make_stage, make_stage_item
 
 pytestmark = pytest.mark.django_db
@@ -39,6 +39,19 @@ def test_an_annotator_sees_their_stages_with_mine_and_everyones_progress():
 def test_stages_that_hand_something_out_are_listed(state, shown):
     stage = make_stage(state=state)
     assert len(home_of(make_member(stage.project)).context["my_stages"]) == shown
+
+
+def test_what_there_is_to_do_stands_before_what_is_done_and_has_the_first_button():
+    project = make_project()
+    person = make_member(project)
+    for title, state in (("Done", "open"), ("Paused", "paused"), ("To do", "open"), ("To do, too", "open")):
+        place = make_stage_item(make_stage(project, title=title, state=state))
+        if title == "Done":
+            make_annotation(place, person, {"label": "yes"})
+            Participation.objects.create(stage=place.stage, person=person, n_answered=1)
+    response = home_of(person)
+    assert [stage["title"] for stage in response.context["my_stages"]] == ["To do", "To do, too", "Done", "Paused"]
+    assert response.content.decode().count('class="button primary"') == 1
 
 
 def test_an_admin_sees_the_projects_and_not_the_stages_of_annotators():

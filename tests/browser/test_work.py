@@ -201,12 +201,20 @@ def test_the_last_answer_is_changed_from_where_one_is(at_work):
     last.get_by_role("link").click()
     worker.sees_item(SALTY)
     expect(worker.option("yes")).to_be_checked()
+    worker.press("3", "Control+Enter")
+    worker.sees_item(COLD)
+
+    # And by the key that is printed on it.
+    expect(last.locator("kbd")).to_have_text("c")
+    worker.press("c")
+    worker.sees_item(SALTY)
+    expect(worker.option("not_sure")).to_be_checked()
     worker.press("2", "Control+Enter")
 
     worker.sees_item(COLD)
     expect(last).to_contain_text("No")
     assert worker.is_same_page
-    first, second = Annotation.objects.order_by("number")
+    first, _, second = Annotation.objects.order_by("number")
     assert (first.answer, first.is_current) == ({"label": "yes"}, False)
     assert (second.answer, second.is_current) == ({"label": "no"}, True)
 
