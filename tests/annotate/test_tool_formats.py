@@ -79,6 +79,16 @@ class Study:
         )
 
 
+@pytest.mark.parametrize(("kind", "tool"), [("answers", "argilla"), ("answers", "prodigy"), ("items", "mturk")])
+def test_the_same_answers_are_the_same_file_whenever_they_are_written(kind: str, tool: str):
+    study, file = Study(), io.BytesIO()
+    KINDS[kind].written(study.project, KINDS[kind].format(tool), file, lambda n: None)
+    with zipfile.ZipFile(file) as archive:
+        members = archive.infolist()
+    assert members
+    assert {member.date_time for member in members} == {(2000, 1, 1, 0, 0, 0)}
+
+
 def archive_of(study: Study, tool: str) -> tuple[dict[str, bytes], dict[str, Any]]:
     """(name -> content, what was told of it)."""
     kind = KINDS["answers"]

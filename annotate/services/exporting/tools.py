@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import groupby, islice
 from typing import IO, Any
-from zipfile import ZIP_DEFLATED, ZipFile
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from annotate.answers import FieldSpec, fields_from_json
 from annotate.models import ItemRevision, Project, Stage, StageItem
@@ -87,12 +87,20 @@ class Written:
             self.people[one.person] = None
 
 
+def _member(name: str) -> ZipInfo:
+    """Without the time of writing: the same answers are the same file."""
+    member = ZipInfo(name, (2000, 1, 1, 0, 0, 0))
+    member.compress_type = ZIP_DEFLATED
+    member.external_attr = 0o600 << 16
+    return member
+
+
 def write_argilla(project: Project, file: IO[bytes], tick: Tick) -> dict[str, Any]:
     """Records as Argilla's `from_json` reads them; people.json says which user stands for whom."""
     written, n_as_json = Written(tick), 0
     with ZipFile(file, "w", ZIP_DEFLATED) as archive:
         for stage, items in _stages(project, with_skips=False):
-            with archive.open(f"{stage.slug}.json", "w", force_zip64=True) as member:
+            with archive.open(_member(f"{stage.slug}.json"), "w", force_zip64=True) as member:
                 member.write(b"[")
                 for number, item in enumerate(items):
                     written.count(item)
@@ -101,7 +109,7 @@ def write_argilla(project: Project, file: IO[bytes], tick: Tick) -> dict[str, An
                 member.write(b"\n]\n")
             n_as_json += stage.n_as_json
         people = {person: argilla.user_id(person) for person in sorted(written.people)}
-        archive.writestr("people.json", json.dumps(people, indent=1))
+        archive.writestr(_member("people.json"), json.dumps(people, indent=1))
     return {"rows": written.n_rows, "as_json": n_as_json}
 
 
@@ -110,7 +118,7 @@ def write_prodigy(project: Project, file: IO[bytes], tick: Tick) -> dict[str, An
     written, n_as_json = Written(tick), 0
     with ZipFile(file, "w", ZIP_DEFLATED) as archive:
         for stage, items in _stages(project, with_skips=True):
-            with archive.open(f"{stage.slug}.jsonl", "w", force_zip64=True) as member:
+            with archive.open(_member(f"{stage.slug}.jsonl"), "w", force_zip64=True) as member:
                 for item in items:
                     written.count(item)
                     for given in item.given:
@@ -235,7 +243,7 @@ def write_mturk(project: Project, file: IO[bytes], tick: Tick) -> dict[str, Any]
             rows = _queue(project, stage)
             # Quoted throughout, without a byte order mark: the first variable would have it in its name.
             names = mturk.variables(stage.shown_keys)
-            with archive.open(f"{stage.slug}.csv", "w", force_zip64=True) as member:
+            with archive.open(_member(f"{stage.slug}.csv"), "w", force_zip64=True) as member:
                 member.write(_csv_line([mturk.ITEM_ID, *names.values()]))
                 for external_id, content in rows:
                     if n_rows % TICK == 0:
