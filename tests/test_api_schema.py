@@ -125,6 +125,8 @@ def test_whatever_is_sent_nothing_breaks_and_the_document_is_true():
         "resolution_id": here.resolution.pk,
         "question_id": here.question.pk,
         "flag_id": here.annotation.pk,
+        "pseudonym": here.viewer.pseudonym,
+        "invite_id": here.invite.pk,
         "name": "report.json",
     }
     known = {

@@ -263,6 +263,12 @@ def work_by_program(world: SimpleNamespace, monkeypatch: pytest.MonkeyPatch, *, 
             note(seen, "work again", api.post(f"{desk}next/"))
             note(seen, "skip", api.post(f"assignments/{following['token']}/skip/", reason="cannot_tell"))
         note(seen, "home again", api.get("work/"))
+        mine = f"projects/{world.project.slug}"
+        note(seen, "my work", api.get(f"{mine}/my-work/"))
+        note(seen, "my questions", api.get(f"{mine}/my-questions/"))
+        for stage in world.project.stages.order_by("pk"):
+            for name in ("my-answers", "my-decided"):
+                note(seen, f"{name} {stage.kind}", api.get(f"{mine}/stages/{stage.slug}/{name}/"))
         note(seen, "projects", api.get("projects/"))
         for name, door in sorted(API_DOORS.items()) if tries_doors else ():
             if "slug" in door.ids:

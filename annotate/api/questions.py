@@ -15,7 +15,7 @@ from annotate.api.paging import PageQuery, page_of
 from annotate.desk import held_by
 from annotate.models import ApiToken, Question
 from annotate.services import questions
-from annotate.views.doors import project_run_by
+from annotate.views.doors import project_joined_by, project_run_by
 
 WORK, READ, RUN = ApiToken.Scope.WORK, ApiToken.Scope.READ, ApiToken.Scope.RUN
 
@@ -63,6 +63,57 @@ class AskedQuestion(OwnQuestion):
     read_at = serializers.DateTimeField(allow_null=True)
     is_pinned = serializers.BooleanField()
     pinned_text = serializers.CharField()
+
+
+class MyQuestionInput(Input):
+    text = serializers.CharField(max_length=questions.MOST_CHARACTERS)
+    client_key = serializers.RegexField(
+        r"\A[A-Za-z0-9_-]{1,64}\Z", help_text="The same key again asks nothing anew and returns what was asked."
+    )
+
+
+class AskedByMe(OwnQuestion):
+    """A question of yours. read_at: when you said that you have read the answer."""
+
+    stage = serializers.CharField(source="stage.slug", default=None, allow_null=True)
+    item = serializers.CharField(source="revision.item.external_id", default=None, allow_null=True)
+    answered_at = serializers.DateTimeField(allow_null=True)
+    read_at = serializers.DateTimeField(allow_null=True)
+
+
+class AnswersRead(serializers.Serializer):
+    n_read = serializers.IntegerField()
+
+
+class MyQuestions(ApiView):
+    scopes = {"GET": WORK, "POST": WORK}
+
+    @extend_schema(parameters=[QuestionQuery], responses=page_of(AskedByMe))
+    def get(self, request: Request, slug: str) -> Response:
+        """What I asked in a project and what was answered, newest first."""
+        project = project_joined_by(self.person, slug)
+        asked = self.asked(QuestionQuery)
+        rows = Question.objects.held_by(self.person).filter(project=project)
+        if "state" in asked:
+            rows = rows.filter(state=asked["state"])
+        return self.page(rows.select_related("stage", "revision__item"), AskedByMe, asked, newest_first=True)
+
+    @extend_schema(request=MyQuestionInput, responses=AskedByMe)
+    def post(self, request: Request, slug: str) -> Response:
+        """Ask the admins about the project in general."""
+        project = project_joined_by(self.person, slug)
+        asked = questions.ask_question(project=project, person=self.person, **self.sent(MyQuestionInput))
+        return Response(AskedByMe(asked).data)
+
+
+class MyQuestionsRead(ApiView):
+    scopes = {"POST": WORK}
+
+    @extend_schema(request=None, responses=AnswersRead)
+    def post(self, request: Request, slug: str) -> Response:
+        """Say that I have read the answers to what I asked."""
+        project = project_joined_by(self.person, slug)
+        return Response({"n_read": questions.mark_answers_read(project=project, person=self.person)})
 
 
 class Questions(ApiView):

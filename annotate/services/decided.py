@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,6 +22,8 @@ from annotate.services.counting import GONE
 from annotate.services.own_work import OwnAnswer, own_answer
 
 PAGE = 20
+# What an answer is shown with.
+OF_AN_ANSWER = ("assignment__stage_item__revision__item", "stage_version")
 VOTED = frozenset({Stage.Kind.LABEL, Stage.Kind.ANSWER})
 DECIDED = frozenset({Resolution.Status.UNANIMOUS, Resolution.Status.MAJORITY, Resolution.Status.ADJUDICATED})
 
@@ -136,12 +138,12 @@ def page_of_compared(
     """The answers with one verdict, or all, the newest first, from `after` on; whether there are more."""
     chosen = [(pk, verdict) for pk, verdict in verdicts if (not only or verdict == only) and (not after or pk < after)]
     shown = dict(chosen[:PAGE])
-    annotations = (
-        Annotation.objects.filter(pk__in=shown)
-        .select_related("assignment__stage_item__revision__item", "stage_version")
-        .order_by("-pk")
-    )
-    mine = list(annotations)
+    annotations = Annotation.objects.filter(pk__in=shown).select_related(*OF_AN_ANSWER).order_by("-pk")
+    return compare(stage, list(annotations), shown), len(chosen) > PAGE
+
+
+def compare(stage: Stage, mine: Sequence[Annotation], verdicts: Mapping[int, str]) -> list[Compared]:
+    """These answers of one person, which come with OF_AN_ANSWER, beside what was decided."""
     places = [annotation.assignment.stage_item_id for annotation in mine]
     resolutions: dict[int, list[Resolution]] = defaultdict(list)
     for resolution in Resolution.objects.filter(stage_item__in=places).order_by("field"):
@@ -153,8 +155,7 @@ def page_of_compared(
     )
     others = _others(stage, places, mine)
     golds = _golds(stage, mine)
-    compared = [_compared(annotation, shown[annotation.pk], resolutions, reasons, others, golds) for annotation in mine]
-    return compared, len(chosen) > PAGE
+    return [_compared(annotation, verdicts[annotation.pk], resolutions, reasons, others, golds) for annotation in mine]
 
 
 def _compared(

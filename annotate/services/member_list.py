@@ -117,13 +117,18 @@ def active_of(member: Any) -> TimeSpent:
     return TimeSpent.of(member.active_seconds, member.n_not_timed, member.n_not_timed_imported)
 
 
+def with_times(rows: list[Any]) -> list[Any]:
+    """Rows of `members`, `active` of each its TimeSpent."""
+    for row in rows:
+        row.active = active_of(row)
+    return rows
+
+
 def page_of_members(project: Project, asked: Asked) -> Page:
     """The members that are asked for, in two queries; `active` of each is its TimeSpent."""
     begin = (asked.page - 1) * PAGE
-    rows: list[Any] = list(asked_for(project, asked)[begin : begin + PAGE + 1])
-    for row in rows:
-        row.active = active_of(row)
-    return Page(rows[:PAGE], len(rows) > PAGE, _checks(project).exists())
+    rows = list(asked_for(project, asked)[begin : begin + PAGE + 1])
+    return Page(with_times(rows[:PAGE]), len(rows) > PAGE, _checks(project).exists())
 
 
 def asked_for(project: Project, asked: Asked) -> QuerySet[Membership]:

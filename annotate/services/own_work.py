@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from django.db.models import Count, Q, Sum
+from django.db.models import Count, Q, QuerySet, Sum
 
 from annotate.answers import fields_from_json, get_field_type
 from annotate.models import Annotation, Participation, Person, Project, Stage
@@ -103,15 +103,19 @@ def active_in(person: Person, stages: Iterable[Stage]) -> dict[int, TimeSpent]:
 
 def page_of_answers(stage: Stage, person: Person, *, after: int = 0) -> tuple[list[OwnAnswer], bool]:
     """The person's answers in a stage, the newest first, from the one before `after` on; whether there are more."""
-    rows = (
-        Annotation.objects.given()
-        .filter(assignment__person=person, assignment__stage=stage, is_current=True)
-        .select_related("assignment__stage_item__revision__item", "stage_version")
-    )
+    rows = answers_in(stage, person).select_related("stage_version")
     if after:
         rows = rows.filter(pk__lt=after)
     found = list(rows.order_by("-pk")[: PAGE + 1])
     return [own_answer(annotation) for annotation in found[:PAGE]], len(found) > PAGE
+
+
+def answers_in(stage: Stage, person: Person) -> QuerySet[Annotation]:
+    """The person's answers in a stage as they count by now."""
+    rows: QuerySet[Annotation] = Annotation.objects.given().filter(
+        assignment__person=person, assignment__stage=stage, is_current=True
+    )
+    return rows.select_related("assignment__stage_item__revision__item")
 
 
 def own_answer(annotation: Annotation) -> OwnAnswer:

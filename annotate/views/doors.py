@@ -7,12 +7,12 @@ from functools import wraps
 from typing import Any
 
 from django.contrib.auth.views import redirect_to_login
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
 from django.views.decorators.cache import never_cache
 
-from annotate.models import Person, Project, Stage
+from annotate.models import Participation, Person, Project, Stage
 
 View = Callable[..., HttpResponseBase]
 
@@ -57,3 +57,14 @@ def project_run_by(person: Person | Any, slug: str) -> Project:
 def stage_read_by(person: Person | Any, slug: str, stage_slug: str) -> Stage:
     stages = Stage.objects.visible_to(person).filter(project__slug=slug)
     return get_object_or_404(stages.select_related("project"), slug=stage_slug)
+
+
+def own_stage(person: Person | Any, slug: str, stage_slug: str) -> Stage:
+    """A stage that the person has worked in, or may work in. Raises Http404."""
+    project = project_joined_by(person, slug)
+    stage: Stage = get_object_or_404(project.stages.exclude(state=Stage.State.DRAFT), slug=stage_slug)
+    is_theirs = Participation.objects.filter(stage=stage, person=person).exists()
+    if not is_theirs and not Stage.objects.workable_by(person).filter(pk=stage.pk).exists():
+        raise Http404
+    stage.project = project
+    return stage

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import urlencode
 
-from django.http import Http404, HttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.http import HttpResponse
+from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from annotate.exceptions import DecidedNotShown
-from annotate.models import Membership, Participation, Project, Stage
+from annotate.models import Membership, Stage
 from annotate.services import days_of_work, decided, own_work
-from annotate.views.doors import PersonRequest, project_joined_by, signed_in
+from annotate.views.doors import PersonRequest, own_stage, project_joined_by, signed_in
 from annotate.views.navigation import project_page
 from annotate.views.paging import row_before
 
@@ -42,7 +42,8 @@ def my_work(request: PersonRequest, slug: str) -> HttpResponse:
 @signed_in
 def my_answers(request: PersonRequest, slug: str, stage_slug: str) -> HttpResponse:
     """My answers in one stage, each with the way to change it while that is possible."""
-    project, stage = _own_stage(request, slug, stage_slug)
+    stage = own_stage(request.user, slug, stage_slug)
+    project = stage.project
     answers, has_more = own_work.page_of_answers(stage, request.user, after=row_before(request))
     context = project_page(project, request.user, "my-work") | {
         "stage": stage,
@@ -59,7 +60,8 @@ def my_answers(request: PersonRequest, slug: str, stage_slug: str) -> HttpRespon
 @signed_in
 def my_decided(request: PersonRequest, slug: str, stage_slug: str) -> HttpResponse:
     """My answers in a closed stage beside what was decided."""
-    project, stage = _own_stage(request, slug, stage_slug)
+    stage = own_stage(request.user, slug, stage_slug)
+    project = stage.project
     context: dict[str, Any] = project_page(project, request.user, "my-work") | {"stage": stage}
     try:
         decided.check_shows_decided(stage)
@@ -90,17 +92,6 @@ def my_decided(request: PersonRequest, slug: str, stage_slug: str) -> HttpRespon
         "first_url": f"{address}?{urlencode({'show': only})}" if after else "",
     }
     return render(request, "annotate/my_decided.html", context)
-
-
-def _own_stage(request: PersonRequest, slug: str, stage_slug: str) -> tuple[Project, Stage]:
-    """A stage that the person has worked in, or may work in. Raises Http404."""
-    project = project_joined_by(request.user, slug)
-    stage = get_object_or_404(project.stages.exclude(state=Stage.State.DRAFT), slug=stage_slug)
-    is_mine = Participation.objects.filter(stage=stage, person=request.user).exists()
-    if not is_mine and not Stage.objects.workable_by(request.user).filter(pk=stage.pk).exists():
-        raise Http404
-    stage.project = project
-    return project, stage
 
 
 def _why_not_shown(stage: Stage) -> str:

@@ -3,7 +3,7 @@
 from django.urls import URLPattern, path, register_converter
 from django.urls.converters import StringConverter
 
-from evaluation.api import audits, cross_checks, endpoints, judging, reports, runs
+from evaluation.api import audits, cross_checks, endpoints, judging, people, reports, runs
 
 
 class FileName(StringConverter):
@@ -15,6 +15,11 @@ class FileName(StringConverter):
 register_converter(FileName, "file_name")
 
 urlpatterns: list[URLPattern] = [
+    path(
+        "projects/<slug:slug>/people-agreement/",
+        people.PeopleAgreementOfProject.as_view(),
+        name="api-people-agreement",
+    ),
     path("projects/<slug:slug>/endpoints/", endpoints.Endpoints.as_view(), name="api-endpoints"),
     path("projects/<slug:slug>/endpoints/<int:endpoint_id>/", endpoints.EndpointInFull.as_view(), name="api-endpoint"),
     path("projects/<slug:slug>/runs/", runs.Runs.as_view(), name="api-runs"),
