@@ -95,7 +95,12 @@ def signals_of(answers: Sequence[Given], *, floor: float | None = None) -> Stage
         if one.key is not None:
             said[one.key] += 1
             by_place[one.place][one.key] += 1
-    people = {person: _signals(given, floor, said, by_place) for person, given in by_person.items()}
+    n_at = {place: counted.total() for place, counted in by_place.items()}
+    n_said = said.total()
+    people = {
+        person: _signals(given, floor, said=said, n_said=n_said, by_place=by_place, n_at=n_at)
+        for person, given in by_person.items()
+    }
     return StageSignals(n=len(answers), seconds=usual, n_timed=len(times), floor=floor, people=people)
 
 
@@ -109,18 +114,25 @@ def longest_run(keys: Iterable[str]) -> int:
 
 
 def _signals(
-    given: Sequence[Given], floor: float | None, said: Counter[str], by_place: Mapping[int, Counter[str]]
+    given: Sequence[Given],
+    floor: float | None,
+    *,
+    said: Mapping[str, int],
+    n_said: int,
+    by_place: Mapping[int, Mapping[str, int]],
+    n_at: Mapping[int, int],
 ) -> Signals:
+    """said: how often each key was given in the stage, n_said times in all; by_place: the same of each place, n_at."""
     times = [one.seconds for one in given if one.seconds is not None]
     keys = [one.key for one in given if one.key is not None]
     mine = Counter(keys)
     # The first of equally frequent ones by name, so that the same answers always say the same.
     top, n_top = min(mine.items(), key=lambda item: (-item[1], item[0])) if mine else (None, 0)
-    n_others = said.total() - len(keys)
+    n_others = n_said - len(keys)
     agreements = [
-        (by_place[one.place][one.key] - 1) / (by_place[one.place].total() - 1)
+        (by_place[one.place][one.key] - 1) / (n_at[one.place] - 1)
         for one in given
-        if one.key is not None and by_place[one.place].total() > 1
+        if one.key is not None and n_at[one.place] > 1
     ]
     watched = [one for one in given if one.n_pastes is not None]
     return Signals(

@@ -113,7 +113,10 @@ def test_contribution_leaves_out_what_is_left_out_and_says_how_much():
     excluding.exclude_item(item=places[0].revision.item, by=admin, reason="broken", rule="bad item")
     excluding.exclude_annotation(annotation=given[places[2].pk], by=admin, reason="pasted")
     excluding.exclude_person(project=stage.project, person=careless, by=admin, reason="careless")
-    whole, part = quality.contribution(project=stage.project), quality.contribution(project=stage.project, stage=stage)
+    with CaptureQueriesContext(connection) as queries:
+        whole = quality.contribution(project=stage.project)
+    assert len(queries) == 3
+    part = quality.contribution(project=stage.project, stage=stage)
     for found in (whole, part):
         # Of 8 answers: 3 on the item, 1 by itself, 1 more of the person.
         assert found.people == [(busy.pk, 2), (lazy.pk, 1)]
