@@ -13,7 +13,10 @@ from annotate.services import quality_page
 
 
 class PersonQuality(serializers.Serializer):
-    """The columns of the quality table of one person; null: not defined, or not known. Nothing here is a verdict."""
+    """The columns of the quality table of one person. Nothing here is a verdict.
+
+    null: not known, or not defined, which is no 0; `unknown` says of each such column why.
+    """
 
     person = serializers.CharField()
     excluded = serializers.BooleanField()
@@ -22,28 +25,30 @@ class PersonQuality(serializers.Serializer):
     timed_answers = serializers.IntegerField()
     fast_answers = serializers.IntegerField(allow_null=True)
     longest_run = serializers.IntegerField(allow_null=True)
-    answers_with_value = serializers.IntegerField(allow_null=True)
+    answers_with_value = serializers.IntegerField()
     most_frequent = serializers.CharField(allow_null=True, help_text="A key: equal keys are equal answers.")
     most_frequent_share = serializers.FloatField(allow_null=True)
     others_share = serializers.FloatField(allow_null=True)
     agreement = serializers.FloatField(allow_null=True)
-    shared_items = serializers.IntegerField(allow_null=True)
-    watched_answers = serializers.IntegerField(allow_null=True)
+    shared_items = serializers.IntegerField()
+    watched_answers = serializers.IntegerField()
     answers_with_paste = serializers.IntegerField(allow_null=True)
     pasted_characters = serializers.IntegerField(allow_null=True)
     answers_page_left = serializers.IntegerField(allow_null=True)
     away_seconds = serializers.IntegerField(allow_null=True)
     checks = serializers.IntegerField()
-    checks_right = serializers.IntegerField()
+    checks_right = serializers.IntegerField(allow_null=True)
     checks_lower = serializers.FloatField(allow_null=True, help_text="Wilson's interval of 95 %.")
     checks_upper = serializers.FloatField(allow_null=True)
     checks_skipped = serializers.IntegerField()
     qualification_attempts = serializers.IntegerField()
-    qualified = serializers.BooleanField()
+    qualified = serializers.BooleanField(allow_null=True)
+    unknown = serializers.DictField(child=serializers.CharField(), help_text="Column -> why it is null.")
 
 
 class QualityOfStage(serializers.Serializer):
-    """stage_median_seconds: of all timed first answers. floor_seconds: below it an answer counts as fast."""
+    """stage_median_seconds: of all timed first answers. floor_seconds: below it an answer counts as fast. Both are null
+    where no first answer in the stage has a time."""
 
     stage_median_seconds = serializers.FloatField(allow_null=True)
     floor_seconds = serializers.FloatField(allow_null=True)
@@ -57,10 +62,9 @@ class StageQuality(ApiView):
     def get(self, request: Request, slug: str, stage_slug: str) -> Response:
         """Signals of everybody who answered in the stage, from first answers: checks, times, runs, agreement."""
         found = quality_page.stage_quality(stage_read_by(self, slug, stage_slug))
-        head, *rows = quality_page.signal_rows(found)
         told = {
             "stage_median_seconds": found.signals.seconds,
             "floor_seconds": found.signals.floor,
-            "people": [dict(zip(map(str, head), row, strict=True)) for row in rows],
+            "people": list(quality_page.signals_told(found)),
         }
         return Response(QualityOfStage(told).data)

@@ -162,7 +162,8 @@ def member_rows(project: Project, asked: Asked) -> Iterator[tuple[Any, ...]]:
             told.n_skipped,
             told.n_flagged,
             told.n_checks,
-            told.n_right,
+            # None of none is not known, and no 0.
+            told.n_right if told.n_checks else None,
             active_of(row).seconds,
             told.n_not_timed,
             told.n_not_timed_imported,

@@ -199,29 +199,105 @@ SIGNAL_COLUMNS = (
     *("floor_seconds", "fast_answers", "longest_run", "answers_with_value", "most_frequent", "most_frequent_share"),
     *("others_share", "agreement", "shared_items", "watched_answers", "answers_with_paste", "pasted_characters"),
     *("answers_page_left", "away_seconds", "checks", "checks_right", "checks_lower", "checks_upper"),
-    *("checks_skipped", "qualification_attempts", "qualified"),
+    *("checks_skipped", "qualification_attempts", "qualified", "unknown"),
 )
 
 
 def signal_rows(found: StageQuality) -> Iterator[list[object]]:
-    """A head row, then one of each person; a number that is not defined is empty."""
+    """A head row, then one of each person; what is not known is empty, and the last column says why."""
     yield list(SIGNAL_COLUMNS)
+    for told in signals_told(found):
+        reasons = "; ".join(f"{column}: {why}" for column, why in told["unknown"].items())
+        yield [told[column] for column in SIGNAL_COLUMNS[:-1]] + [reasons]
+
+
+def signals_told(found: StageQuality) -> Iterator[dict[str, Any]]:
+    """Each person's numbers by their columns: None where one is not known, which is no 0, and the reason in `unknown`.
+
+    A count of what there is, such as the timed answers, is always known.
+    """
     for row in found.rows:
-        one = row.signals
-        lower, upper = row.checks.interval or (None, None)
-        yield [
-            found.stage.project.slug, found.stage.slug, row.person.pseudonym, row.is_excluded,
-            *(
-                [
-                    one.n, one.seconds, one.n_timed, found.signals.seconds, found.signals.floor, one.n_fast,
-                    one.longest_run, one.n_said, one.top_key, one.top_share, one.others_top, one.agreement,
-                    one.n_shared, one.n_watched, one.n_pasted, one.pasted_characters, one.n_left, one.away_seconds,
-                ]
-                if one
-                else [0, None, 0, found.signals.seconds, found.signals.floor, *[None] * 13]
-            ),
-            row.checks.n, row.checks.n_right, lower, upper, row.checks.n_skipped, len(row.attempts), row.has_passed,
-        ]  # fmt: skip
+        unknown = _unknown(row, found)
+        numbers = _numbers(row, found)
+        yield {name: None if name in unknown else number for name, number in numbers.items()} | {"unknown": unknown}
+
+
+def _numbers(row: PersonRow, found: StageQuality) -> dict[str, Any]:
+    one = row.signals or NO_SIGNALS
+    lower, upper = row.checks.interval or (None, None)
+    return {
+        "project": found.stage.project.slug,
+        "stage": found.stage.slug,
+        "person": row.person.pseudonym,
+        "excluded": row.is_excluded,
+        "answers": one.n,
+        "median_seconds": one.seconds,
+        "timed_answers": one.n_timed,
+        "stage_median_seconds": found.signals.seconds,
+        "floor_seconds": found.signals.floor,
+        "fast_answers": one.n_fast,
+        "longest_run": one.longest_run,
+        "answers_with_value": one.n_said,
+        "most_frequent": one.top_key,
+        "most_frequent_share": one.top_share,
+        "others_share": one.others_top,
+        "agreement": one.agreement,
+        "shared_items": one.n_shared,
+        "watched_answers": one.n_watched,
+        "answers_with_paste": one.n_pasted,
+        "pasted_characters": one.pasted_characters,
+        "answers_page_left": one.n_left,
+        "away_seconds": one.away_seconds,
+        "checks": row.checks.n,
+        "checks_right": row.checks.n_right,
+        "checks_lower": lower,
+        "checks_upper": upper,
+        "checks_skipped": row.checks.n_skipped,
+        "qualification_attempts": len(row.attempts),
+        "qualified": row.has_passed,
+    }
+
+
+def _unknown(row: PersonRow, found: StageQuality) -> dict[str, str]:
+    """Column -> why it has no number. In English, as all files and the API are."""
+    one = row.signals or NO_SIGNALS
+    nothing = "no answer to work"
+    reasons: list[tuple[bool, str, tuple[str, ...]]] = [
+        (found.signals.seconds is None, "no time recorded in this stage", ("stage_median_seconds",)),
+        (found.signals.floor is None, "no time recorded in this stage", ("floor_seconds",)),
+        (not one.n_timed, "no time recorded" if one.n else nothing, ("median_seconds", "fast_answers")),
+        (
+            not one.n_said,
+            "no answer with a value" if one.n else nothing,
+            ("longest_run", "most_frequent", "most_frequent_share", "others_share"),
+        ),
+        (bool(one.n_said) and not one.n_others, "nobody else has answered", ("others_share",)),
+        (not one.n_shared, "no item that somebody else answered, too" if one.n else nothing, ("agreement",)),
+        (
+            not one.n_watched,
+            "no page watched these answers" if one.n else nothing,
+            ("answers_with_paste", "pasted_characters", "answers_page_left", "away_seconds"),
+        ),
+        (not row.checks.n, _why_no_check(row.checks), ("checks_right", "checks_lower", "checks_upper")),
+        (
+            not found.stage.qualification_size and not row.attempts,
+            "no qualification in this stage",
+            ("qualified",),
+        ),
+    ]
+    return {column: why for is_unknown, why, columns in reasons if is_unknown for column in columns}
+
+
+def _why_no_check(checks: CheckFigures) -> str:
+    if checks.n_waiting:
+        return "not compared yet, or without a gold label"
+    return "every check skipped" if checks.n_skipped else "no check met"
+
+
+NO_SIGNALS = Signals(
+    n=0, seconds=None, n_timed=0, n_fast=0, longest_run=0, n_said=0, top_key=None, n_top=0, others_top=None, n_others=0,
+    agreement=None, n_shared=0, n_watched=0, n_pasted=0, pasted_characters=0, n_left=0, away_seconds=0,
+)  # fmt: skip
 
 
 def _in_words(spec: Any, key: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 from datetime import timedelta
 from typing import Any
@@ -332,6 +334,9 @@ def test_the_list_goes_into_a_spreadsheet_by_pseudonym_alone(cast: Cast):
     assert head.startswith("person,role,state,group")
     assert row.startswith(f"{cast.annotator.pseudonym},annotator,invited")
     assert "Ottilie" not in row
+    # No check met: how many of them were right is not known, and no 0.
+    (told,) = csv.DictReader(io.StringIO(f"{head}\n{row}"))
+    assert (told["checks"], told["checks_right"]) == ("0", "")
 
 
 def test_several_people_at_once_are_paused_let_in_and_dealt_into_groups(cast: Cast):

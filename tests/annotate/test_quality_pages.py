@@ -12,9 +12,18 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from annotate.models import Annotation, Exclusion, Person, QualificationAttempt, Stage, StageItem
+from annotate.models import (
+    Annotation,
+    Assignment,
+    CheckResult,
+    Exclusion,
+    Person,
+    QualificationAttempt,
+    Stage,
+    StageItem,
+)
 from annotate.person_token import person_token
-from annotate.services import excluding
+from annotate.services import assigning, excluding, submitting
 from annotate.services.resolving import resolve_due
 from tests.annotate.test_checks import study, work_through
 from tests.annotate.test_qualifying import answer_attempt
@@ -133,6 +142,103 @@ def test_a_program_reads_the_same_numbers(stage: Stage):
     (row,) = told["people"]
     assert (row["person"], row["answers"], row["checks"], row["checks_right"]) == (person.pseudonym, 12, 3, 0)
     assert (row["most_frequent"], row["longest_run"], row["agreement"]) == ("no", 12, None)
+
+
+def told_of(stage: Stage, person: Person) -> tuple[dict[str, str], dict[str, object]]:
+    """The row about somebody in the file, and what a program reads of them."""
+    viewer = make_member(stage.project, "viewer")
+    found = signed_in(viewer).get(reverse("quality-signals", args=[stage.project.slug]))
+    rows = csv.DictReader(io.StringIO(b"".join(found.streaming_content).decode()))
+    in_file = next(row for row in rows if row["person"] == person.pseudonym)
+    people = (
+        ApiClient(viewer, "read").get(f"projects/{stage.project.slug}/stages/{stage.slug}/quality/").json()["people"]
+    )
+    return in_file, next(row for row in people if row["person"] == person.pseudonym)
+
+
+TIMES, STAGE_TIMES = {"median_seconds", "fast_answers"}, {"stage_median_seconds", "floor_seconds"}
+RUNS = {"longest_run", "most_frequent", "most_frequent_share", "others_share"}
+WATCHED = {"answers_with_paste", "pasted_characters", "answers_page_left", "away_seconds"}
+CHECKED, QUALIFIED = {"checks_right", "checks_lower", "checks_upper"}, {"qualified"}
+
+
+def nothing_is_known(stage: Stage, person: Person) -> set[str]:
+    taken = assigning.claim_next(stage=stage, person=person)
+    submitting.skip_assignment(assignment=taken, reason="broken")
+    # Who did no work stands in the table for a check that they skipped.
+    Assignment.objects.update(purpose="check")
+    StageItem.objects.filter(pk=taken.stage_item_id).update(purpose="check")
+    return TIMES | STAGE_TIMES | RUNS | WATCHED | CHECKED | QUALIFIED | {"agreement"}
+
+
+def a_program_answered_alone(stage: Stage, person: Person) -> set[str]:
+    work_through(stage, person, limit=1)
+    Annotation.objects.update(active_seconds=None)
+    return TIMES | STAGE_TIMES | WATCHED | CHECKED | QUALIFIED | {"agreement", "others_share"}
+
+
+def a_program_among_people(stage: Stage, person: Person) -> set[str]:
+    work_through(stage, person)
+    work_through(stage, make_member(stage.project))
+    resolve_due()
+    Annotation.objects.update(active_seconds=7)
+    Annotation.objects.filter(assignment__person=person).update(active_seconds=None)
+    return TIMES | WATCHED | QUALIFIED
+
+
+def answers_without_a_value(stage: Stage, person: Person) -> set[str]:
+    work_through(stage, person, limit=1)
+    Annotation.objects.update(answer={}, active_seconds=7, n_pastes=0, pasted_characters=0, n_away=0, away_seconds=0)
+    return RUNS | CHECKED | QUALIFIED | {"agreement"}
+
+
+def checks_that_wait(stage: Stage, person: Person) -> set[str]:
+    work_through(stage, person)
+    work_through(stage, make_member(stage.project))
+    Annotation.objects.update(active_seconds=7, n_pastes=0, pasted_characters=0, n_away=0, away_seconds=0)
+    return CHECKED | QUALIFIED
+
+
+def everything_is_known(stage: Stage, person: Person) -> set[str]:
+    checks_that_wait(stage, person)
+    resolve_due()
+    # Whatever it is, and 0 is a number: nothing pasted, no fast answer, no check right.
+    CheckResult.objects.update(is_right=False)
+    Stage.objects.update(qualification_size=1, qualification_mark=1)
+    return set()
+
+
+@pytest.mark.parametrize(
+    "history",
+    [
+        nothing_is_known,
+        a_program_answered_alone,
+        a_program_among_people,
+        answers_without_a_value,
+        checks_that_wait,
+        everything_is_known,
+    ],
+)
+def test_what_is_not_known_is_no_nought_in_the_file_nor_for_a_program(history, stage: Stage):
+    person = make_member(stage.project)
+    unknown = history(stage, person)
+    in_file, read = told_of(stage, person)
+    reasons = dict(one.split(": ") for one in in_file.pop("unknown").split("; ") if one)
+    assert {column for column, value in in_file.items() if value == ""} == set(reasons) == unknown
+    assert all(reasons.values())
+    told = read.pop("unknown")
+    assert told == reasons
+    assert {column for column, value in read.items() if value is None} == unknown - STAGE_TIMES
+
+
+def test_why_a_check_says_nothing_is_told_apart(stage: Stage):
+    person = make_member(stage.project)
+    work_through(stage, person)
+    assert "not compared yet" in told_of(stage, person)[1]["unknown"]["checks_right"]
+    Assignment.objects.filter(purpose="check").update(state="skipped", slot=None, skip_reason="other")
+    assert told_of(stage, person)[1]["unknown"]["checks_right"] == "every check skipped"
+    Assignment.objects.filter(purpose="check").update(purpose="")
+    assert told_of(stage, person)[1]["unknown"]["checks_right"] == "no check met"
 
 
 def test_a_person_is_left_out_collected_again_and_taken_back_with_the_numbers_told(stage: Stage):
