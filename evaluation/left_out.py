@@ -12,7 +12,9 @@ from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from annotate.models import Annotation, Assignment, Exclusion, ItemSet, ItemSetEntry, Stage
+from django.db.models import QuerySet
+
+from annotate.models import Assignment, Exclusion, ItemSet, ItemSetEntry, Stage
 from annotate.querysets import COUNTED_PURPOSES
 from evaluation.matrices import People, Standing, Units
 from evaluation.models import Prediction, Run
@@ -26,16 +28,17 @@ def read_left_out(*, stage: Stage, item_set: ItemSet, units: Units, people: Peop
     its own; of several of a kind to the oldest.
     """
     zone = ZoneInfo(stage.project.time_zone)
-    items = _items(item_set, zone)
+    items = _items(item_set, units, zone)
     finished = Assignment.objects.filter(
         stage=stage,
         state__in=["submitted", "skipped"],
         purpose__in=COUNTED_PURPOSES,
-        stage_item__revision__in=list(items),
+        stage_item__revision__in=_gone(item_set).values("revision"),
     )
     of_people: dict[Decision, list[tuple[str, int]]] = {decision: [] for decision in items.values()}
     for revision, person in finished.values_list("stage_item__revision", "person__pseudonym"):
-        of_people[items[revision]].append((person, revision))
+        if revision in items:
+            of_people[items[revision]].append((person, revision))
     excluded_people, excluded_answers = _people(stage, zone), _answers(stage, zone)
     # A decision that takes nothing from this report stands in it with 0.
     for decision in (*excluded_people.values(), *excluded_answers.values()):
@@ -44,15 +47,16 @@ def read_left_out(*, stage: Stage, item_set: ItemSet, units: Units, people: Peop
     for row, decided in zip(people.answers, of_answers, strict=True):
         if decided is not None:
             of_people.setdefault(decided, []).append((people.pseudonyms[row.person], row.unit))
-    asked = Prediction.objects.filter(run__in=runs, revision__in=list(items)).values_list("run", "revision")
+    asked = Prediction.objects.filter(run__in=runs, revision__in=_gone(item_set).values("revision"))
     of_runs: dict[int, dict[Decision, list[tuple[str, int]]]] = {
         run.pk: {decision: [] for decision in items.values()} for run in runs
     }
-    for run, revision in asked:
-        of_runs[run][items[revision]].append(("", revision))
+    for run, revision in asked.values_list("run", "revision"):
+        if revision in items:
+            of_runs[run][items[revision]].append(("", revision))
     n_items = Counter(items.values())
     return LeftOut(
-        n_items=len(units) + len(items),
+        n_items=len(units) + len(units.left_out),
         items=[Removed(decision, count=n, n_items=0, n_people=0) for decision, n in _in_order(n_items.items())],
         people=_removed(of_people),
         runs={run: _removed(found) for run, found in of_runs.items()},
@@ -62,17 +66,24 @@ def read_left_out(*, stage: Stage, item_set: ItemSet, units: Units, people: Peop
     )
 
 
-def _items(item_set: ItemSet, zone: ZoneInfo) -> dict[int, Decision]:
-    """The revisions of the set whose items are left out, with the oldest decision about each."""
-    rows = (
-        Exclusion.objects.standing()
-        .filter(item__in=ItemSetEntry.objects.filter(item_set=item_set).values("revision__item"))
-        .order_by("-pk")
-        .values_list("item", "rule", "reason", "decided_at")
-    )
-    decided = {item: _decision(ITEM, rule, reason, at, zone) for item, rule, reason, at in rows}
-    entries = ItemSetEntry.objects.filter(item_set=item_set, revision__item__in=list(decided))
-    return {revision: decided[item] for revision, item in entries.values_list("revision", "revision__item")}
+def _gone(item_set: ItemSet) -> QuerySet[ItemSetEntry]:
+    """The entries of the set whose items are left out."""
+    excluded = Exclusion.objects.standing().filter(item__isnull=False)
+    return ItemSetEntry.objects.filter(item_set=item_set, revision__item__in=excluded.values("item"))
+
+
+def _items(item_set: ItemSet, units: Units, zone: ZoneInfo) -> dict[int, Decision]:
+    """The revisions of the set whose items are left out, with the oldest decision about each.
+
+    An item that was left out after the units were read is still one of them.
+    """
+    rows = Exclusion.objects.standing().filter(item__in=_gone(item_set).values("revision__item")).order_by("-pk")
+    decided = {
+        item: _decision(ITEM, rule, reason, at, zone)
+        for item, rule, reason, at in rows.values_list("item", "rule", "reason", "decided_at")
+    }
+    entries = _gone(item_set).values_list("revision", "revision__item")
+    return {revision: decided[item] for revision, item in entries if item in decided and revision not in units.at}
 
 
 def _people(stage: Stage, zone: ZoneInfo) -> dict[str, Decision]:
@@ -86,12 +97,12 @@ def _people(stage: Stage, zone: ZoneInfo) -> dict[str, Decision]:
 def _answers(stage: Stage, zone: ZoneInfo) -> dict[int, Decision]:
     """By every revision of the answer: changing it does not take the decision back."""
     rows = stage.project.exclusions.standing().filter(annotation__assignment__stage=stage).order_by("-pk")
-    decided = {
-        assignment: _decision(ANSWER, rule, reason, at, zone)
-        for assignment, rule, reason, at in rows.values_list("annotation__assignment", "rule", "reason", "decided_at")
+    return {
+        revision: _decision(ANSWER, rule, reason, at, zone)
+        for revision, rule, reason, at in rows.values_list(
+            "annotation__assignment__annotations", "rule", "reason", "decided_at"
+        )
     }
-    revisions = Annotation.objects.filter(assignment__in=list(decided)).values_list("pk", "assignment")
-    return {pk: decided[assignment] for pk, assignment in revisions}
 
 
 def _deciding(people: People, of_people: dict[str, Decision], of_answers: dict[int, Decision]) -> list[Decision | None]:

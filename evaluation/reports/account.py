@@ -111,6 +111,8 @@ def account_figures(comparison: Comparison, left_out: LeftOut, *, scorer: str) -
 def _items(comparison: Comparison, left_out: LeftOut) -> _Account:
     account = _Account(Row("items", "items", _("Items of the set")), "in_set", n=left_out.n_items)
     account.take_decided(left_out.items)
+    # Left out when the items were read, and by no decision that stands: it was lifted in between.
+    account.take("excluded", account.n - comparison.n_items)
     account.remain("units")
     account.take("without_gold", int((~comparison.has_gold).sum()))
     account.remain("scored_all")

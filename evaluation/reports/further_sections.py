@@ -474,7 +474,8 @@ def _mcnemar(figures: Figures) -> Section | None:
         lines=lines,
         notes=[
             _(
-                "Exact p, two-sided; adjusted by Benjamini-Hochberg over the tests of this table, which ask again what "
+                "Points: only the first right minus only the second. Exact p, two-sided; adjusted by "
+                "Benjamini-Hochberg over the tests of this table, which ask again what "
                 "the permutation tests ask. Exploratory. A missing answer counts as not right."
             ),
         ],

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from annotate.csv_text import yes_no
+from annotate.exceptions import WorkNotPossible
 from annotate.models import Audit, Project
 from evaluation.services.audits import AuditResults, audit_results, verdict_rows
 
@@ -19,7 +20,10 @@ def audits_of(project: Project, *, progress: Callable[[], None] = lambda: None) 
     """What every audit says of which somebody has judged a label, oldest first."""
     found = []
     for audit in Audit.objects.filter(stage__project=project).select_related("stage").order_by("pk"):
-        results = audit_results(stage=audit.stage)
+        try:
+            results = audit_results(stage=audit.stage)
+        except WorkNotPossible:
+            continue
         if results.reviewers:
             found.append(results)
         progress()
