@@ -15,7 +15,7 @@ from annotate.services import projects, repairing, resolving
 from annotate.services.auditing import draw_made
 from tests.annotate.audits import AuditStudy
 from tests.browser.visitors import NARROW, SCHEMES, WIDE, sign_in
-from tests.factories import YES_NO, make_member, make_stage
+from tests.factories import YES_NO, make_item, make_member, make_stage
 
 pytestmark = pytest.mark.browser
 
@@ -122,6 +122,24 @@ def test_from_the_draw_to_the_repaired_label(study, new_context, at_work, site):
     expect(page.locator("#errors tr", has_text=second)).to_contain_text("the label is as it was")
 
 
+def test_a_draw_by_mistake_is_discarded_and_drawn_anew(study, new_context, site):
+    study.draw(k=2)
+    context = new_context()
+    sign_in(context, study.admin, site)
+    page = context.new_page()
+    page.goto(address(study, "stage"))
+    page.get_by_text("Discard this draw").click()
+    page.get_by_label("Reason").fill("By domain, not by language.")
+    page.get_by_role("button", name="Discard it").click()
+    expect(page.locator("main")).to_contain_text("The draw is discarded, and the stage is a draft again.")
+    assert not Audit.objects.exists()
+    draw = page.locator("#audit")
+    draw.get_by_label("Items of each stratum").fill("1")
+    draw.get_by_role("button", name="Show the strata").click()
+    draw.get_by_role("button", name="Draw and add them").click()
+    expect(draw).to_contain_text("3 labels of 12, up to 1 of each stratum")
+
+
 def test_words_typed_before_a_reload_are_kept(study, at_work):
     study.draw(k=1)
     worker = at_work(study.reviewers[0], study.stage)
@@ -147,6 +165,8 @@ def test_the_pages_of_an_audit_are_accessible_and_fit(study, new_context, at_wor
     looks_right(page, f"audit-draw-{where}")
     study.draw(k=2)
     page.goto(address(study, "stage"))
+    page.get_by_text("Discard this draw").click()
+    expect(page.get_by_label("Reason")).to_be_visible()
     looks_right(page, f"audit-drawn-{where}")
     worker = at_work(study.reviewers[0], study.stage, **options)
     worker.press("2")
@@ -159,8 +179,14 @@ def test_the_pages_of_an_audit_are_accessible_and_fit(study, new_context, at_wor
     study.audit_all(
         lambda number, name: ("wrong", "no") if "yes" in name else "unsure" if number and "sure" in name else "right"
     )
-    projects.close_stage(stage=study.stage, by=study.admin)
+    projects.close_stage(stage=study.stage, by=study.admin, reason="Enough is known.")
+    if size is NARROW:
+        # Labels that share tables are told so, in more words and with wider intervals.
+        tables = [make_item(study.project, external_id=f"table {n}") for n in range(3)]
+        for n, item in enumerate(study.project.items.filter(golds__isnull=False).order_by("external_id")):
+            study.project.items.filter(pk=item.pk).update(root=tables[n % 3])
     page.goto(address(study, "audit-results"))
+    expect(page.locator("main")).to_contain_text("roots" if size is NARROW else "Wilson")
     looks_right(page, f"audit-results-{where}")
     sent = repairing.send_errors(stage=study.stage, target=study.judges, by=study.admin, found_by="any")
     assert sent.n_sent == sum(one.n_drawn for one in draw_made(study.stage).strata if one.values[1] == "yes")

@@ -181,7 +181,10 @@ def test_the_page_and_programs_take_a_draw_back_with_a_reason(client, bench):
     judge(bench.judges, bench.runs[0], bench.items[0], "right")
     assert "End it before it is complete" in client.get(f"{base}judge/draw/").text
     client.post(f"{base}state/", {"step": "close", "reason": "Enough is known."})
-    assert "closed for this reason: <bdi>Enough is known.</bdi>" in client.get(f"{base}judge/").text
+    told = client.get(f"{base}judge/").text
+    assert "closed for this reason: <bdi>Enough is known.</bdi>" in told
+    assert "were not given before the stage was closed: what lacks one is left out." in told
+    assert "still to be given" not in told
 
 
 def test_the_command_looks_and_draws(bench):
