@@ -290,3 +290,26 @@ def test_a_table_of_long_texts_is_read_on_a_phone_without_scrolling_the_page(at_
     # Few columns fold; many scroll within the table, and never the page.
     assert (sizes[0] > 0) == bool(n_more)
     assert sizes[1] == 0
+
+
+@pytest.mark.parametrize("state", ["Not submitted", "Changed in another tab", "Not saved, trying again"])
+def test_on_a_phone_the_question_stays_below_the_head_whatever_the_head_says(at_work, faults, state):
+    stage = make_stage(make_project(), form=SHORT_ANSWER, shown_keys=["question", "table"], order="sequential")
+    make_stage_item(stage, make_item(stage.project, [["question", SALTY], ["table", MEDALS]]))
+    worker = at_work(make_member(stage.project), stage, viewport=NARROW, has_touch=True, is_mobile=True)
+    head = worker.page.locator(".site-head")
+    before = head.bounding_box()["height"]
+    if state == "Not submitted":
+        faults.announce("^422: POST")
+        worker.submit.tap()
+    else:
+        status = 409 if state.startswith("Changed") else 503
+        faults.announce(f"^{status}: POST .*/draft/")
+        worker.page.route("**/draft/", lambda route: route.fulfill(status=status, body="{}"))
+        worker.field("answer").fill("yes")
+    worker.sees_state(state)
+    worker.page.evaluate("scrollTo(0, 200)")
+    below = head.bounding_box()
+    assert worker.headline.bounding_box()["y"] >= below["y"] + below["height"]
+    # Trouble gets a line of its own, anything else none.
+    assert (below["height"] == before) == (not state.startswith("Not saved"))
