@@ -23,6 +23,7 @@ from config import messages
 from config.env import PROJECT
 
 TEMPLATES = sorted((PROJECT / "templates").rglob("*.html"))
+SCRIPTS = sorted((PROJECT / "static" / "js").glob("*.js"))
 CATALOGUES = messages.catalogues()
 # What stands in every language as it is: names, file formats, units, keys.
 UNTRANSLATED = frozenset(
@@ -233,3 +234,22 @@ def _compiled(path: Path) -> dict[object, str]:
     with path.open("rb") as file:
         said = gettext.GNUTranslations(file)._catalog  # type: ignore[attr-defined]
     return {key: text for key, text in said.items() if key != ""}
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)
+def test_a_script_says_nothing_outside_of_gettext(path):
+    assert said_by(path.read_text(encoding="utf-8")) == []
+
+
+def test_what_a_script_says_outside_of_gettext_is_found():
+    assert said_by("announce(`Next item: ${title}`); // A comment: it's no matter") == ["Next item: ${title}"]
+    assert said_by('notice(gettext("Not saved (%(status)s).", { status }), again("x y")); /* "Some words" */') == []
+
+
+def said_by(script: str) -> list[str]:
+    """Sentences in a script that stand neither in a call of gettext nor in one of the console."""
+    text = r"([\"'`])(?:(?!\{}).)*\{}"
+    code = re.sub(r"/\*.*?\*/|(?<![:\"'`])//[^\n]*", "", script, flags=re.DOTALL)
+    code = re.sub(rf"(?:gettext|console\.\w+)\(\s*{text.format(1, 1)}(?:,\s*{text.format(2, 2)})?", "", code)
+    texts = [text for _, text in re.findall(r"([\"'`])((?:(?!\1).)*)\1", code)]
+    return [text for text in texts if re.match(r"[A-Z][a-z]+:? (?:[a-z]{2,}|\$\{)", text)]

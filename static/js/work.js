@@ -14,7 +14,7 @@ import { dealKeys, listen } from "./keys.js";
 import { makeRoom, preparePairs, watchPairs } from "./pairs.js";
 import { missingIn, putCaretAtEnd, reveal, takeBack } from "./refusals.js";
 import { isUnacknowledged, send, sendWaiting, watchSending } from "./sending.js";
-import { announce, notice } from "./status.js";
+import { announce, notice, saveState } from "./status.js";
 import * as stash from "./stash.js";
 import { gettext } from "./words.js";
 
@@ -49,6 +49,7 @@ function show({ isFirst }) {
   if (kept) makeRoom(form, kept.answer);
   preparePairs(form);
   if (kept && stash.restore(form, kept.answer) && !kept.submitting) shown.draft.changed();
+  else if (isFirst && item.dataset.draftUrl && Number(item.dataset.draftVersion)) saveState("good", gettext("Saved"));
   applyConditions(form);
   nameChoice(form);
   dealKeys(form);
@@ -66,7 +67,7 @@ function show({ isFirst }) {
   shown.attention = new Attention(form);
   form.querySelectorAll("[data-max-length]").forEach(count);
   focusOn(firstField(form), { isFirst });
-  if (!isFirst) announce(item.querySelector(".alert.is-bad, #answer-form .field-error")?.textContent ?? `Next item: ${item.dataset.headline}`);
+  if (!isFirst) announce(item.querySelector(".alert.is-bad, #answer-form .field-error")?.textContent ?? gettext("Next item: %(headline)s", { headline: item.dataset.headline }));
   if (kept?.submitting) {
     // The page was left while this answer was on its way: the same answer under the same key.
     form.elements.client_key.value = kept.clientKey;

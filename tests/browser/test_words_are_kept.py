@@ -59,6 +59,7 @@ def test_typed_words_are_saved_by_themselves_and_are_there_after_a_reload(worker
     worker.page.evaluate("sessionStorage.clear()")  # What the server has, not what the tab has kept.
     worker.page.reload()
     expect(worker.field("answer")).to_have_value("It is")
+    worker.sees_state("Saved")
     expect(worker.field("answer")).to_be_focused()
     worker.page.keyboard.type(" so")  # after what is there, not before it
     expect(worker.field("answer")).to_have_value("It is so")
