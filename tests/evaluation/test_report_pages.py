@@ -1,5 +1,6 @@
 """The pages of reports: their success, then their refusals, for readers, admins, annotators and strangers."""
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -452,3 +453,16 @@ def test_an_interval_without_width_is_not_shown_as_certainty(client):
     assert "every resample alike: no certainty" in page
     assert "one label in use" in page
     assert "Where people agree" in page
+
+
+def test_every_link_of_the_contents_leads_to_a_part_and_every_folded_part_has_one(client):
+    study = make_study()
+    report = study.made_report()
+    page = as_person(client, study.admin).get(url("report", study, report.pk)).content.decode()
+    contents = re.search(r'<nav class="contents".*?</nav>', page, re.S)[0]
+    links = re.findall(r'href="#([^"]+)"', contents)
+    assert len(set(links)) == len(links)
+    assert all(page.count(f'id="{link}"') == 1 for link in links)
+    folded = re.findall(r'<details class="card report-part">.*?<div class="stack" id="([^"]+)">', page, re.S)
+    assert len(folded) == page.count('<details class="card report-part">')
+    assert set(folded) <= set(links)
