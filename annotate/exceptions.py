@@ -195,6 +195,19 @@ class WorkTaken(GoldpanelError):
     message = _("This work is in other hands now, or was cancelled.")
 
 
+class StudyNotOpen(GoldpanelError):
+    """Nobody comes in by this link."""
+
+    http_status = 404
+    message = _("This study is not open.")
+
+
+class SeatRefused(GoldpanelError):
+    """The link does not say credibly who comes, or there is no seat for them."""
+
+    http_status = 422
+
+
 class RecipeInvalid(GoldpanelError):
     """A feed's description of what an answer becomes in the next stage cannot be followed."""
 

@@ -19,7 +19,17 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.utils import timezone
 
-from annotate.models import Exclusion, Export, Feed, Person, Resolution, Restoration, StoredFile
+from annotate.models import (
+    Exclusion,
+    Export,
+    Feed,
+    Person,
+    ProlificSeat,
+    ProlificStudy,
+    Resolution,
+    Restoration,
+    StoredFile,
+)
 from annotate.services import people, tokens
 from annotate.services.importing import draft_import
 from annotate.services.questions import ask_question
@@ -83,6 +93,8 @@ DOORS: dict[str, Door] = {
     "sign-out": Door(None, PUBLIC),
     "language": Door(PUBLIC, PUBLIC),
     "join": Door(PUBLIC, PUBLIC, {"token": "invite_token"}),
+    "study": Door(PUBLIC, PUBLIC, {"link": "study.link"}),
+    "study-end": Door(OWNER, None, {"link": "study.link"}),
     "work": Door(WORKERS, None, {"project": "project.slug", "stage": "stage.slug"}),
     "work-qualify": Door(None, WORKERS, {"project": "project.slug", "stage": "stage.slug"}),
     "work-submit": Door(None, OWNER, HELD),
@@ -148,6 +160,7 @@ DOORS: dict[str, Door] = {
     "stage-options": Door(None, ADMINS, STAGE),
     "stage-checks": Door(None, ADMINS, STAGE),
     "stage-apart": Door(None, ADMINS, STAGE),
+    "stage-prolific": Door(None, ADMINS, STAGE),
     "stage-feeds": Door(None, ADMINS, STAGE),
     "stage-feed-end": Door(None, ADMINS, STAGE | {"feed_id": "feed.pk"}),
     "stage-cross-check": Door(None, ADMINS, STAGE),
@@ -367,8 +380,11 @@ def make_world() -> SimpleNamespace:
     question = ask_question(
         project=project, person=annotator, text="Is it?", client_key="asked", about=annotation.assignment
     )
+    study = ProlificStudy.objects.create(stage=stage)
+    ProlificSeat.objects.create(study=study, person=annotator)
     return SimpleNamespace(
         project=project,
+        study=study,
         annotation=annotation,
         question=question,
         api_token=api_token,
@@ -549,7 +565,9 @@ PERSONAL = {
 @pytest.mark.parametrize("name", [name for name, door in DOORS.items() if door.ids])
 def test_what_does_not_exist_is_not_found_either(name, worlds):
     """A stranger cannot tell a project that exists from one that does not."""
-    nowhere = {"slug": "nowhere", "project": "nowhere", "token": "nothing-like-it", "file_id": 10**9}
+    nowhere = {"slug": "nowhere", "project": "nowhere", "file_id": 10**9} | dict.fromkeys(
+        ("token", "link"), "nothing-like-it"
+    )
     door, here = DOORS[name], worlds[0]
     ids = {key: nowhere.get(key, look_up(here, path)) for key, path in door.ids.items()}
     method = "get" if door.get is not None else "post"

@@ -6,6 +6,7 @@ from django.db import migrations, models
 
 import annotate.models.assignment
 import annotate.models.person
+import annotate.models.recruiting
 
 
 class Migration(migrations.Migration):
@@ -73,6 +74,29 @@ class Migration(migrations.Migration):
                 ("protocol_version", models.CharField(blank=True, max_length=20)),
                 ("is_sample", models.BooleanField(default=False)),
                 ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
+            ],
+        ),
+        migrations.CreateModel(
+            name="ProlificStudy",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "link",
+                    models.CharField(
+                        default=annotate.models.recruiting.new_link, editable=False, max_length=22, unique=True
+                    ),
+                ),
+                ("is_open", models.BooleanField(default=True)),
+                (
+                    "study_id",
+                    models.CharField(blank=True, help_text="The only study of Prolific; empty: any.", max_length=64),
+                ),
+                ("n_answers", models.PositiveIntegerField(default=10, help_text="After so many a person is done.")),
+                ("max_people", models.PositiveIntegerField(default=100)),
+                ("code_done", models.CharField(blank=True, max_length=40)),
+                ("code_screened_out", models.CharField(blank=True, max_length=40)),
+                ("code_no_work", models.CharField(blank=True, max_length=40)),
+                ("keys", models.JSONField(blank=True, default=list, help_text="Public keys: kid, n, e.")),
             ],
         ),
         migrations.CreateModel(
@@ -874,6 +898,43 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.CreateModel(
+            name="ProlificSeat",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("opened_at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "outcome",
+                    models.CharField(
+                        blank=True,
+                        choices=[
+                            ("", "under way"),
+                            ("done", "done"),
+                            ("screened_out", "not qualified"),
+                            ("no_work", "no work was left"),
+                        ],
+                        default="",
+                        max_length=12,
+                    ),
+                ),
+                ("ended_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "person",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to=settings.AUTH_USER_MODEL
+                    ),
+                ),
+                (
+                    "study",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="seats",
+                        to="annotate.prolificstudy",
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
             name="Session",
             fields=[
                 (
@@ -1081,6 +1142,13 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+        ),
+        migrations.AddField(
+            model_name="prolificstudy",
+            name="stage",
+            field=models.OneToOneField(
+                on_delete=django.db.models.deletion.CASCADE, related_name="prolific", to="annotate.stage"
+            ),
         ),
         migrations.CreateModel(
             name="Participation",
@@ -2090,6 +2158,21 @@ class Migration(migrations.Migration):
             constraint=models.UniqueConstraint(fields=("revision", "content_hash"), name="candidate_once"),
         ),
         migrations.AddConstraint(
+            model_name="prolificseat",
+            constraint=models.UniqueConstraint(fields=("study", "person"), name="prolific_seat_once"),
+        ),
+        migrations.AddConstraint(
+            model_name="prolificseat",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("ended_at__isnull", True), ("outcome", "")),
+                    models.Q(models.Q(("outcome", ""), _negated=True), ("ended_at__isnull", False)),
+                    _connector="OR",
+                ),
+                name="prolific_seat_ends_with_an_outcome",
+            ),
+        ),
+        migrations.AddConstraint(
             model_name="stage",
             constraint=models.UniqueConstraint(fields=("project", "slug"), name="stage_slug_once"),
         ),
@@ -2153,6 +2236,12 @@ class Migration(migrations.Migration):
                     _connector="OR",
                 ),
                 name="qualification_ended_has_time",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="prolificstudy",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("n_answers__gte", 1)), name="prolific_asks_for_answers"
             ),
         ),
         migrations.AddConstraint(

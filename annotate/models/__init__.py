@@ -21,6 +21,7 @@ from .item import Gold, GoldRefusal, Item, ItemHand, ItemKey, ItemRevision, Item
 from .person import ImportedAnnotator, Invite, Person, SignInFailure
 from .project import GuidelineVersion, Membership, Project
 from .question import Question
+from .recruiting import ProlificSeat, ProlificStudy
 from .resolution import Resolution
 from .session import Session
 from .stage import Participation, Stage, StageItem, StageVersion
@@ -57,6 +58,8 @@ __all__ = [
     "Participation",
     "Person",
     "Project",
+    "ProlificSeat",
+    "ProlificStudy",
     "QualificationAttempt",
     "QualificationPlace",
     "Question",

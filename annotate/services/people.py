@@ -59,6 +59,16 @@ def new_annotator(
     return person, code
 
 
+@transaction.atomic
+def new_person_from_outside(*, project: Project) -> Person:
+    """An annotator without a code: who they are, and that they may come in, another service says each time."""
+    person = Person(note="")
+    person.set_unusable_password()
+    person.save()
+    _join(project, person, Membership.Role.ANNOTATOR, "", (), None)
+    return person
+
+
 def sign_in_with_code(*, code: str, address: str) -> Person:
     """The person whose code it is. A right code passes however many wrong ones came from the address.
 

@@ -13,7 +13,8 @@ from django.views.decorators.http import require_POST
 from annotate.checks_forms import ChecksForm, ReasonForm, SetApartForm
 from annotate.exceptions import FeedNotPossible, StageNotReady, StageOptionsInvalid, WorkNotPossible
 from annotate.models import Feed, Stage
-from annotate.services import auditing, checks, cross_checking, discarding, feeds, projects
+from annotate.recruiting_forms import ProlificForm
+from annotate.services import auditing, checks, cross_checking, discarding, feeds, projects, recruiting
 from annotate.stage_forms import AuditForm, CrossCheckForm, FeedForm, options_form
 from annotate.views.doors import PersonRequest, signed_in
 from annotate.views.stage import stage_page, stage_run_by
@@ -55,6 +56,22 @@ def stage_checks(request: PersonRequest, slug: str, stage_slug: str) -> HttpResp
         form.add_error(None, str(refusal))
         return stage_page(request, project, row, status=refusal.http_status, checks_form=form)
     messages.success(request, _("Saved. What people did so far stays as it was judged."))
+    return redirect("stage", slug, stage_slug)
+
+
+@require_POST
+@signed_in
+def stage_prolific(request: PersonRequest, slug: str, stage_slug: str) -> HttpResponse:
+    """Let people come from Prolific, or change how."""
+    project, row = stage_run_by(request, slug, stage_slug)
+    if row.kind not in recruiting.RECRUITED_KINDS:
+        messages.error(request, _("Nobody is sent to a stage of this kind from outside."))
+        return redirect("stage", slug, stage_slug)
+    form = ProlificForm(request.POST)
+    if not form.is_valid():
+        return stage_page(request, project, row, status=422, prolific_form=form)
+    recruiting.change_study(stage=row, by=request.user, settings=form.cleaned_data)
+    messages.success(request, _("Saved."))
     return redirect("stage", slug, stage_slug)
 
 

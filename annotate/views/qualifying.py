@@ -18,6 +18,7 @@ from annotate.person_token import is_token_of
 from annotate.services import qualifying
 from annotate.services.qualifying import Phase, Told
 from annotate.views.at_work import at_work
+from annotate.views.recruiting import keep_to_stage
 
 
 @require_POST
@@ -29,6 +30,7 @@ def qualify(request: HttpRequest, project: str, stage: str) -> HttpResponse:
     desk = desk_at(person=person, project=project, stage=stage)
     if desk is None or not desk.may_take:
         raise Http404
+    keep_to_stage(request, desk)
     if not is_token_of(person, request.POST.get("person", "")):
         raise OtherPersonSignedIn
     try:

@@ -9,9 +9,11 @@ from annotate.answers import fields_from_json
 from annotate.checks_forms import ChecksForm, SetApartForm
 from annotate.exceptions import RecipeInvalid
 from annotate.feeding import Recipe
-from annotate.models import Event, Feed, Stage, StageItem, StageVersion
+from annotate.models import Event, Feed, ProlificStudy, Stage, StageItem, StageVersion
+from annotate.prolific import PLACEHOLDERS
 from annotate.recipes import in_words, offered
-from annotate.services import auditing, discarding
+from annotate.recruiting_forms import ProlificForm
+from annotate.services import auditing, discarding, recruiting
 from annotate.services.auditing import Plan
 from annotate.services.checks import CHECKED_KINDS, n_standing_out
 from annotate.services.cross_checking import GROUPS, draw_made, written_by
@@ -47,6 +49,14 @@ def stage_parts(stage: Stage, version: StageVersion) -> dict[str, Any]:
             "n_checks": apart.total(),
             "n_standing_out": n_standing_out(stage) if apart.total() else 0,
             "n_pool": n_pool,
+        }
+    if stage.kind in recruiting.RECRUITED_KINDS:
+        study = ProlificStudy.objects.filter(stage=stage).first()
+        parts |= {
+            "prolific_form": ProlificForm(initial=ProlificForm.initial_of(study)),
+            "prolific": study,
+            "prolific_seats": recruiting.seats_by_outcome(study) if study else [],
+            "prolific_placeholders": PLACEHOLDERS,
         }
     if stage.kind == Stage.Kind.AUDIT:
         parts["audit_drawn"] = drawn = auditing.draw_made(stage)

@@ -41,7 +41,7 @@ from annotate.services.questions import unread_answers
 from annotate.services.showing import given_to
 from annotate.shown import ShownItem, shown_item
 from annotate.templatetags.content import kind_of
-from annotate.views import adjudication, audit, judging, review
+from annotate.views import adjudication, audit, judging, recruiting, review
 from annotate.views.at_work import at_work, held_assignment, signed_person
 from annotate.views.guidelines import guidelines_beside
 from annotate.views.qualifying import words_of
@@ -69,6 +69,7 @@ def work(request: HttpRequest, project: str, stage: str) -> HttpResponse:
     desk = desk_at(person=signed_person(request), project=project, stage=stage)
     if desk is None or not desk.may_take:
         raise Http404
+    recruiting.keep_to_stage(request, desk)
     return _page(request, desk, _next(desk))
 
 
@@ -295,6 +296,8 @@ def _page(
     version, form: what was sent, where it comes back with an error. last, mine: known from what was just stored.
     """
     is_fragment = bool(request.htmx)  # type: ignore[attr-defined]
+    if status == 200 and revising is None and (ended := recruiting.way_out(request, desk, outcome)):
+        return ended
     if request.method == "POST" and status == 200 and not is_fragment:
         # So that reloading the page, or going back to it, sends nothing again.
         return redirect("work", desk.stage.project.slug, desk.stage.slug)

@@ -219,6 +219,8 @@ LEFT_OUT: list[LeftOut] = [
     LeftOut("annotate.Invite", "an invitation lets people in"),
     LeftOut("annotate.ImportJob", "the items are here; the uploaded files, and how they were read, are not"),
     LeftOut("annotate.ImportedAnnotator", "names in files stand for people here, and an archive has no names"),
+    LeftOut("annotate.ProlificStudy", "a link lets people in"),
+    LeftOut("annotate.ProlificSeat", "who came by such a link is known to this installation only"),
     LeftOut("annotate.Export", "an export can be made again"),
     LeftOut("annotate.Restoration", "it belongs to whoever uploaded an archive"),
 ]
