@@ -26,6 +26,7 @@ const formNow = () => document.getElementById("answer-form");
 const isFrozen = () => itemNow()?.hasAttribute("data-frozen") ?? false;
 
 let shown = null; // { item, draft, activity, attention, open } of the item on the page
+let isEarly = false; // something was typed or chosen before the page was ready for it
 
 function show({ isFirst }) {
   shown?.draft?.stop();
@@ -50,6 +51,8 @@ function show({ isFirst }) {
   preparePairs(form);
   if (kept && stash.restore(form, kept.answer) && !kept.submitting) shown.draft.changed();
   else if (isFirst && item.dataset.draftUrl && Number(item.dataset.draftVersion)) saveState("good", gettext("Saved"));
+  if (isEarly) shown.draft.changed();
+  isEarly = false;
   applyConditions(form);
   nameChoice(form);
   dealKeys(form);
@@ -129,6 +132,10 @@ async function renew(item, form) {
 
 function onInput(event) {
   if (event.target.form !== formNow() || isFrozen()) return;
+  if (!shown) {
+    isEarly = true;
+    return;
+  }
   if (event.target.dataset.maxLength) count(event.target);
   takeBack(event.target);
   shown.draft.changed();
@@ -145,7 +152,7 @@ document.addEventListener("change", ({ target }) => {
 
 // Another look at the same item is made of the words as they stand: no draft of them may come after it.
 document.addEventListener("click", (event) => {
-  if (event.target.closest("[data-look]") && !isFrozen()) shown.draft?.stop();
+  if (event.target.closest("[data-look]") && !isFrozen()) shown?.draft?.stop();
 });
 
 watchPairs({ mayChange: () => !isFrozen() });
@@ -183,8 +190,8 @@ listen({
   },
   optionsIn: () => (isFrozen() ? null : formNow()),
   letters: {
-    s: () => shown.open?.skip?.(),
-    a: () => shown.open?.ask?.(),
+    s: () => shown?.open?.skip?.(),
+    a: () => shown?.open?.ask?.(),
     f: () => document.getElementById("flag")?.click(),
     "?": () => guidelines && (guidelines.open = !guidelines.open),
   },

@@ -11,7 +11,7 @@ from playwright.sync_api import Route, expect
 from annotate.models import Annotation, Assignment, Session
 from annotate.services import people
 from tests.browser.queues import COLD, LARGE, SALTY, answers_of, make_queue
-from tests.browser.visitors import Worker
+from tests.browser.visitors import Worker, sign_in
 from tests.factories import SHORT_ANSWER, make_member
 
 pytestmark = pytest.mark.browser
@@ -66,6 +66,25 @@ def test_typed_words_are_saved_by_themselves_and_are_there_after_a_reload(worker
     expect(worker.field("why")).to_have_value("I swam in it.")
     expect(worker.page.locator("#flag")).to_be_checked()
     assert Annotation.objects.count() == 0
+
+
+def test_words_typed_before_the_page_is_ready_are_saved_and_no_key_fails(new_context, stage, site):
+    person = make_member(stage.project)
+    context = new_context()
+    sign_in(context, person, site)
+    # A machine under load lets seconds pass between the scripts and the event on which the page begins.
+    context.add_init_script(
+        """const add = document.addEventListener.bind(document);
+        document.addEventListener = (name, act, how) =>
+          add(name, name === "DOMContentLoaded" ? () => setTimeout(act, 1500) : act, how);"""
+    )
+    worker = Worker(context.new_page(), person, stage)
+    worker.open()
+    worker.press("s", "a", "?", "?")
+    worker.field("answer").fill("early")
+    worker.sees_state("")
+    worker.sees_state(SAVED)
+    assert worker.held.draft["answer"]["answer"] == "early"
 
 
 def test_words_typed_just_before_a_reload_are_kept_by_the_tab(worker, faults):
