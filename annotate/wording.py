@@ -38,6 +38,9 @@ class Words(str):
 # As gettext calls it, so that makemessages finds the sentences.
 _ = Words
 
+# Marked in `placed`.
+BEHIND_ITS_PLACE, BETWEEN_PLACES = "%(where)s: %(problem)s", ", "
+
 
 class Counted(Words):
     """A sentence with a number in it that decides its form."""
@@ -56,6 +59,17 @@ class Listed(Words):
 
     def in_language(self, speaker: Speaker) -> str:
         return speaker.one(self.pattern).join(said(part) for part in self.parts)
+
+
+class Placed(Words):
+    """A sentence behind the place that it is about: "Line 3, column 4: The quote is not closed."."""
+
+    places: Listed
+    problem: str
+
+    def in_language(self, speaker: Speaker) -> str:
+        where = said(self.places)
+        return _filled(speaker.one(self.pattern), {"where": _capital(where), "problem": self.problem})
 
 
 class Speaker:
@@ -95,6 +109,21 @@ def listed(parts: Iterable[str], between: str = ", ") -> Listed:
     made: Listed = str.__new__(Listed, between.join(kept))
     made.pattern, made.parameters, made.parts = between, {}, kept
     return made
+
+
+def placed(places: Iterable[str], problem: str) -> str:
+    """The sentence behind its places; without any, the sentence."""
+    where = listed(places, BETWEEN_PLACES)
+    if not where.parts:
+        return problem
+    made: Placed = str.__new__(Placed, f"{_capital(where)}: {problem}")
+    made.pattern, made.parameters = _("%(where)s: %(problem)s", where=where, problem=problem).pattern, {}
+    made.places, made.problem = where, problem
+    return made
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _filled(pattern: str, parameters: dict[str, Any]) -> str:

@@ -112,7 +112,7 @@ def read_answer(answers: Answers, values: dict[str, Any], record: Record) -> Ans
     is_skip = _flag(answers.skip_column, values, record)
     if not annotator:
         if given or is_skip:
-            raise _refused(record, answers.annotator_column, "there is an answer, and nobody is named who gave it.")
+            raise _refused(record, answers.annotator_column, _("there is an answer, and nobody is named who gave it."))
         return None
     return AnswerDraft(
         annotator=annotator,
@@ -156,8 +156,11 @@ def _meant(text: str, entry: AnswerColumn, record: Record) -> str:
         raise _refused(
             record,
             entry.column,
-            f"no value of the field “{shortened(entry.field)}” was chosen for the answer “{shortened(text)}”; choose "
-            "one in the mapping.",
+            _(
+                "no value of the field “%(field)s” was chosen for the answer “%(text)s”; choose one in the mapping.",
+                field=shortened(entry.field),
+                text=shortened(text),
+            ),
         )
     return value
 
@@ -170,13 +173,16 @@ def _annotator(answers: Answers, values: dict[str, Any], record: Record) -> str:
         # Label Studio names people by their id, or by an object that has it.
         value = value.get("id", value.get("email"))
     if isinstance(value, list | dict):
-        raise _refused(record, answers.annotator_column, "one name or number of a person is needed here.")
+        raise _refused(record, answers.annotator_column, _("one name or number of a person is needed here."))
     name = _text(value) or answers.annotator
     if len(name) > MAX_NAME_CHARS or not name.isprintable():
         raise _refused(
             record,
             answers.annotator_column,
-            f"the name has more than {MAX_NAME_CHARS} characters, a line break or an invisible character.",
+            _(
+                "the name has more than %(max_name_chars)s characters, a line break or an invisible character.",
+                max_name_chars=MAX_NAME_CHARS,
+            ),
         )
     return name
 
@@ -190,7 +196,7 @@ def _flag(column: str | None, values: dict[str, Any], record: Record) -> bool:
         return True
     if text in _NO and not isinstance(value, list | dict):
         return False
-    raise _refused(record, column, f"“{shortened(text)}” is neither yes nor no.")
+    raise _refused(record, column, _("“%(text)s” is neither yes nor no.", text=shortened(text)))
 
 
 def _seconds(column: str | None, values: dict[str, Any], record: Record) -> int | None:
@@ -201,7 +207,7 @@ def _seconds(column: str | None, values: dict[str, Any], record: Record) -> int 
     except ValueError:
         seconds = -1.0
     if not 0 <= seconds <= MAX_SECONDS:
-        raise _refused(record, column, "a number of seconds is needed, or nothing where it is not known.")
+        raise _refused(record, column, _("a number of seconds is needed, or nothing where it is not known."))
     return round(seconds)
 
 
@@ -217,7 +223,9 @@ def _moment(column: str | None, values: dict[str, Any], record: Record) -> datet
         moment = datetime.min.replace(tzinfo=UTC)
     if not 1990 <= moment.year <= 2200:
         raise _refused(
-            record, column, f"“{shortened(text)}” is no moment such as 2026-11-02T09:00:00Z; correct or empty it."
+            record,
+            column,
+            _("“%(text)s” is no moment such as 2026-11-02T09:00:00Z; correct or empty it.", text=shortened(text)),
         )
     return moment
 

@@ -92,8 +92,10 @@ def column_names(cells: list[str], *, line: int) -> list[str]:
 
 
 def _wrong_width(n_cells: int, n_columns: int, *, line: int, row: int, has_header: bool) -> SourceError:
-    reference = "the header" if has_header else "the first row"
-    likely = "a delimiter inside a cell needs quotes around the cell" if n_cells > n_columns else "cells are missing"
+    reference = _("the header") if has_header else _("the first row")
+    likely = (
+        _("a delimiter inside a cell needs quotes around the cell") if n_cells > n_columns else _("cells are missing")
+    )
     return SourceError(
         _(
             "%(n_cells)s cells, but %(reference)s has %(n_columns)s; %(likely)s, or the delimiter is another one.",
@@ -116,7 +118,11 @@ def _unreadable(reason: str, line: int, line_of_fault: int, quoting: bool, limit
             line=line,
         )
     if quoting:
-        noticed = f" (noticed in line {line_of_fault:,})" if line_of_fault > line else ""
+        noticed = (
+            _(" (noticed in line %(line_of_fault)s)", line_of_fault=f"{line_of_fault:,}")
+            if line_of_fault > line
+            else ""
+        )
         return SourceError(
             _(
                 "the row that begins here has an unbalanced quote%(noticed)s; close it, write a quote inside "

@@ -227,7 +227,9 @@ def _refuse_what_is_no_text(head: bytes, name: str) -> None:
         )
     for magic, what in _NO_TEXT:
         if head.startswith(magic):
-            raise SourceError(_("%(called)s is %(what)s; %(read)s.", called=called, what=what, read=READ))
+            raise SourceError(
+                _("%(called)s is %(what)s, which holds no records; %(read)s.", called=called, what=what, read=READ)
+            )
     if byte_order_mark(head) is None and _utf16_without_mark(head) is None:
         controls = sum(head.count(byte) for byte in range(32) if byte not in b"\t\n\r\f\x1b")
         # Separators such as 0x1F are text to those who use them, as long as the rest is.

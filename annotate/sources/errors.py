@@ -1,5 +1,7 @@
 """Why a file cannot be imported: said once, with the place, in words for the person who has the file."""
 
+from annotate.wording import _, placed
+
 
 class SourceError(Exception):
     """One sentence that says where the fault is, what it is and what to do about it.
@@ -26,17 +28,14 @@ class SourceError(Exception):
     def message(self) -> str:
         places = []
         if self.line is not None:
-            places.append(f"line {self.line:,}")
+            places.append(_("line %(line)s", line=f"{self.line:,}"))
         if self.column is not None:
-            places.append(f"column {self.column:,}")
+            places.append(_("column %(column)s", column=f"{self.column:,}"))
         if self.row is not None:
-            places.append(f"row {self.row:,}")
+            places.append(_("row %(row)s", row=f"{self.row:,}"))
         if self.field is not None:
-            places.append(f"field “{shortened(self.field)}”")
-        if not places:
-            return self.problem
-        where = ", ".join(places)
-        return f"{where[0].upper()}{where[1:]}: {self.problem}"
+            places.append(_("field “%(field)s”", field=shortened(self.field)))
+        return placed(places, self.problem)
 
     def as_problem(self) -> dict[str, object]:
         """As JSON, for a job's report and for the page that lists problems by place; message has the place in it."""

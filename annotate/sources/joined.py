@@ -19,7 +19,7 @@ from annotate.sources.mapping import canonical_json, stored_value
 from annotate.sources.reading import DEFAULT_LIMITS, read_records
 from annotate.sources.records import Limits, Record
 from annotate.sources.strict_json import RefusedValue, decode_json
-from annotate.wording import _
+from annotate.wording import _, placed
 
 _TABLE_SUFFIXES = frozenset({".json", ".csv", ".tsv", ".txt", ".md"})
 _ID_COLUMNS = ("table_id", "id", KEY_COLUMN, "name", "table")
@@ -196,7 +196,7 @@ def _names_of(path: str) -> set[str]:
 
 
 def _table_of_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, limits: Limits) -> blocks.Block:
-    called = f"In “{shortened(info.filename)}”"
+    called = _("In “%(name)s”", name=shortened(info.filename))
     if info.file_size > limits.max_item_bytes:
         raise SourceError(
             _(
@@ -209,7 +209,7 @@ def _table_of_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, limits: Li
     try:
         return _table_of_file(io.BytesIO(data), info.filename, limits)
     except SourceError as fault:
-        raise SourceError(f"{called}: {fault.message}") from fault
+        raise SourceError(placed([called], fault.message)) from fault
 
 
 def _table_of_file(file: io.BytesIO, name: str, limits: Limits) -> blocks.Block:
@@ -238,5 +238,5 @@ def _whole_json(text: str, limits: Limits) -> Any:
         raise SourceError(fault.problem, field=fault.field) from fault
     if text[end:].strip(" \t\r\n"):
         line, column = moved_on(1, 1, text[:end])
-        raise broken_json("something follows the value", line=line, column=column)
+        raise broken_json(_("something follows the value"), line=line, column=column)
     return value

@@ -31,7 +31,7 @@ def read_json(file: BinaryFile, *, encoding: str, limits: Limits) -> Iterator[Re
         yield from _members(window, shape)
         window.expect_end()
     else:
-        raise window.wrong("a JSON file must begin with [ or {")
+        raise window.wrong(_("a JSON file must begin with [ or {"))
 
 
 def read_json_or_lines(file: BinaryFile, *, encoding: str, limits: Limits) -> Iterator[Record]:

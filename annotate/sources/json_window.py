@@ -9,6 +9,7 @@ from annotate.sources.errors import SourceError
 from annotate.sources.jsonl import broken_json
 from annotate.sources.records import Limits, Record
 from annotate.sources.strict_json import RefusedValue, decode_json
+from annotate.wording import _
 
 _SPACE = " \t\r\n"
 # A cut value shows itself at the end of what was read: the longest thing the decoder refuses from its beginning is an
@@ -42,12 +43,12 @@ class JsonWindow:
 
     def take(self, character: str) -> None:
         if self.peek() != character:
-            raise self.wrong(f"{character} is expected")
+            raise self.wrong(_("%(character)s is expected", character=character))
         self._move_to(self._position + 1)
 
     def expect_end(self) -> None:
         if self.peek():
-            raise self.wrong("something follows the end of the data")
+            raise self.wrong(_("something follows the end of the data"))
 
     def is_list_of_objects(self) -> bool:
         """Whether the list that begins here has an object as its first element."""
@@ -69,7 +70,7 @@ class JsonWindow:
             return
         while True:
             if self.peek() != '"':
-                raise self.wrong("a key in double quotes is expected")
+                raise self.wrong(_("a key in double quotes is expected"))
             line = self.line
             key = self.value(row=None)
             self.take(":")
@@ -90,7 +91,7 @@ class JsonWindow:
         while True:
             number += 1
             if self.peek() != "{":
-                raise self.wrong("each element of the list must be an object in { }")
+                raise self.wrong(_("each element of the list must be an object in { }"))
             line = self.line
             yield Record(number, line, list(self.value(row=number).items()))
             if self.peek() != ",":

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from annotate.sources.decoding import BinaryFile, is_larger, text_lines, too_large
 from annotate.sources.errors import SourceError
 from annotate.sources.records import Limits, Record
-from annotate.sources.strict_json import RefusedValue, decode_json
+from annotate.sources.strict_json import RefusedValue, decode_json, in_words
 from annotate.wording import _
 
 
@@ -34,7 +34,7 @@ def read_jsonl(file: BinaryFile, *, encoding: str, limits: Limits) -> Iterator[R
             raise SourceError(fault.problem, line=line, column=column, row=number, field=fault.field) from fault
         rest = text[end:].lstrip(" \t\r\n")
         if rest:
-            raise broken_json("something follows the value", line=line, column=len(text) - len(rest) + 1)
+            raise broken_json(_("something follows the value"), line=line, column=len(text) - len(rest) + 1)
         if not isinstance(value, dict):
             raise SourceError(
                 _(
@@ -48,7 +48,7 @@ def read_jsonl(file: BinaryFile, *, encoding: str, limits: Limits) -> Iterator[R
 
 
 def broken_json(reason: str, *, line: int, column: int) -> SourceError:
-    reason = reason[0].lower() + reason[1:]
+    reason = in_words(reason)
     return SourceError(
         _("this is not valid JSON (%(reason)s); correct it and import the file again.", reason=reason),
         line=line,

@@ -15,7 +15,7 @@ from annotate.sources import answer_columns, blocks
 from annotate.sources.answered import NEW_TYPES, AnswerDraft, Answers, read_answer
 from annotate.sources.errors import MappingError, SourceError, shortened
 from annotate.sources.records import Record
-from annotate.sources.strict_json import FloatLiteral, RefusedValue, decode_json
+from annotate.sources.strict_json import FloatLiteral, RefusedValue, decode_json, in_words
 from annotate.wording import _
 
 MAX_ID_CHARS = 200
@@ -200,7 +200,9 @@ def apply(mapping: Mapping, record: Record) -> ItemDraft:
                 value = _content_value(value, entry, record)
             content.append([entry.key, value])
     if mapping.content and not any(value not in ("", None) for _, value in content):
-        raise _refused(record, mapping.content[0].column, "there is nothing to show; fill it in or remove the record.")
+        raise _refused(
+            record, mapping.content[0].column, _("there is nothing to show; fill it in or remove the record.")
+        )
     content_hash = hash_content(content)
     if mapping.id_column is None:
         external_id = content_hash
@@ -298,7 +300,7 @@ def _content_value(value: Any, entry: ContentColumn, record: Record) -> Any:
     try:
         return make(value)
     except ValueError as fault:
-        problem = f"{fault}; correct the value, or show the column in another way."
+        problem = _("%(fault)s; correct the value, or show the column in another way.", fault=str(fault))
         raise _refused(record, entry.column, problem) from fault
 
 
@@ -308,23 +310,35 @@ def _json_in_cell(text: str, entry: ContentColumn, record: Record) -> Any:
     try:
         value, end = decode_json(text, 0, max_depth=MAX_NESTED_DEPTH, allow_control_characters=True)
     except json.JSONDecodeError as fault:
-        problem = f"a table in a cell must be JSON, and this is not ({fault.msg} at its character {fault.pos + 1:,})."
+        problem = _(
+            "a table in a cell must be JSON, and this is not (%(msg)s at its character %(pos)s).",
+            msg=in_words(fault.msg),
+            pos=f"{fault.pos + 1:,}",
+        )
         raise _refused(record, entry.column, problem) from fault
     except RefusedValue as fault:
         raise _refused(record, entry.column, fault.problem) from fault
     if end != len(text):
-        raise _refused(record, entry.column, f"something follows the JSON value at character {end + 1:,} of the cell.")
+        raise _refused(
+            record,
+            entry.column,
+            _("something follows the JSON value at character %(end)s of the cell.", end=f"{end + 1:,}"),
+        )
     return value
 
 
 def _external_id(value: Any, column: str, record: Record) -> str:
     text = value if isinstance(value, str) else _scalar_text(value, column, record)
     if not text or text.isspace():
-        raise _refused(record, column, "the id is empty; give every record one, or choose no id column.")
+        raise _refused(record, column, _("the id is empty; give every record one, or choose no id column."))
     if len(text) > MAX_ID_CHARS:
-        raise _refused(record, column, f"the id has more than {MAX_ID_CHARS} characters; choose another id column.")
+        raise _refused(
+            record,
+            column,
+            _("the id has more than %(max_id_chars)s characters; choose another id column.", max_id_chars=MAX_ID_CHARS),
+        )
     if not text.isprintable():
-        raise _refused(record, column, "the id has a line break or an invisible character; remove it.")
+        raise _refused(record, column, _("the id has a line break or an invisible character; remove it."))
     return text
 
 
@@ -333,7 +347,7 @@ def _scalar_text(value: Any, column: str, record: Record) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, list | dict):
-        raise _refused(record, column, "a list or an object stands where one text or number is needed.")
+        raise _refused(record, column, _("a list or an object stands where one text or number is needed."))
     return blocks.plain_text(value)
 
 
@@ -341,7 +355,7 @@ def _language(mapping: Mapping, values: dict[str, Any], record: Record) -> str:
     column = mapping.language_column or ""
     tag = _scalar_text(values.get(column), column, record).strip()
     if tag and not is_language_tag(tag):
-        problem = f"“{shortened(tag)}” is not a language tag such as en or zh-Hant."
+        problem = _("“%(tag)s” is not a language tag such as en or zh-Hant.", tag=shortened(tag))
         raise _refused(record, column, problem)
     return tag or mapping.language
 
@@ -367,9 +381,10 @@ def _mapped(text: str, entry: GoldColumn, record: Record) -> str:
         return text
     answer = entry.values.get(text)
     if not answer:
-        problem = (
-            f"no value of the field “{shortened(entry.field)}” was chosen for the gold label “{shortened(text)}”; "
-            "choose one in the mapping."
+        problem = _(
+            "no value of the field “%(field)s” was chosen for the gold label “%(text)s”; choose one in the mapping.",
+            field=shortened(entry.field),
+            text=shortened(text),
         )
         raise _refused(record, entry.column, problem)
     return answer

@@ -117,7 +117,7 @@ def _record(number: int, names: list[str], raw: list[Any], limits: Limits) -> Re
         try:
             values.append((name, _plain(value, 1, limits.max_depth)))
         except _NoNumber as fault:
-            faults[name] = f"{fault} is not a value; write null or leave it empty."
+            faults[name] = _("%(fault)s is not a value; write null or leave it empty.", fault=str(fault))
             values.append((name, None))
         except ValueError as fault:
             raise SourceError(str(fault), line=number, row=number, field=name) from fault
@@ -144,7 +144,7 @@ def _plain(value: Any, depth: int, max_depth: int) -> Any:
         return value
     if isinstance(value, str):
         if _UNSTORABLE.search(value):
-            raise ValueError("there is a NUL character or half of a surrogate pair, which is no text; remove it.")
+            raise ValueError(_("there is a NUL character or half of a surrogate pair, which is no text; remove it."))
         return value
     if isinstance(value, float):
         if not math.isfinite(value):
@@ -157,16 +157,18 @@ def _plain(value: Any, depth: int, max_depth: int) -> Any:
             return _plain(value.decode("utf-8"), depth, max_depth)
         except UnicodeDecodeError as fault:
             raise ValueError(
-                "there are bytes that are no UTF-8 text; write them as text, or leave them out."
+                _("there are bytes that are no UTF-8 text; write them as text, or leave them out.")
             ) from fault
     if isinstance(value, datetime.datetime | datetime.date | datetime.time):
         return value.isoformat()
     if isinstance(value, datetime.timedelta | uuid.UUID):
         return str(value)
     if depth > max_depth:
-        raise ValueError(f"lists and objects are nested more than {max_depth} deep; flatten them.")
+        raise ValueError(
+            _("lists and objects are nested more than %(max_depth)s deep; flatten them.", max_depth=max_depth)
+        )
     if isinstance(value, dict):
         return {str(key): _plain(element, depth + 1, max_depth) for key, element in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(element, depth + 1, max_depth) for element in value]
-    raise ValueError(f"a value of the kind {type(value).__name__} cannot be stored; write it as text.")
+    raise ValueError(_("a value of the kind %(name)s cannot be stored; write it as text.", name=type(value).__name__))

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
+from annotate.wording import _
+
 MAX_INTEGER_DIGITS = 4300  # what Python converts without a special permission, and far more than any identifier has
 
 # `\u0000`, or a `\uD8xx` to `\uDFxx` that may lack its other half. An escaped backslash before it makes a false alarm,
@@ -18,6 +20,20 @@ MAX_INTEGER_DIGITS = 4300  # what Python converts without a special permission, 
 _SUSPECT_ESCAPE = re.compile(r"\\u(?:0000|[dD][89abcdefABCDEF])")
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _STRING_OR_BRACKET = re.compile(r'"(?:[^"\\]++|\\.)*+(?:"|\Z)|[\[\]{}]', re.DOTALL)
+# What Python's decoder says, as people read it.
+_DECODERS_WORDS = {
+    "Expecting value": _("expecting value"),
+    "Expecting property name enclosed in double quotes": _("expecting property name enclosed in double quotes"),
+    "Expecting ':' delimiter": _("expecting ':' delimiter"),
+    "Expecting ',' delimiter": _("expecting ',' delimiter"),
+    "Illegal trailing comma before end of object": _("illegal trailing comma before end of object"),
+    "Illegal trailing comma before end of array": _("illegal trailing comma before end of array"),
+    "Invalid control character at": _("invalid control character at"),
+    "Unterminated string starting at": _("unterminated string starting at"),
+    "Invalid \\escape": _("invalid \\escape"),
+    "Invalid \\uXXXX escape": _("invalid \\uXXXX escape"),
+    "Extra data": _("something follows the value"),
+}
 
 
 class FloatLiteral(float):
@@ -106,7 +122,10 @@ def _position_beyond(text: str, start: int, end: int, max_depth: int) -> int | N
 
 
 def _too_deep(max_depth: int, position: int | None) -> RefusedValue:
-    return RefusedValue(f"lists and objects are nested more than {max_depth} deep; flatten them.", position=position)
+    return RefusedValue(
+        _("lists and objects are nested more than %(max_depth)s deep; flatten them.", max_depth=max_depth),
+        position=position,
+    )
 
 
 def _refused_in(value: Any, path: str, tolerant: bool) -> Iterator[tuple[str, str]]:
@@ -160,7 +179,7 @@ def _mark_repeated_key(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for key, value in pairs:
         if key in values:
-            values[key] = _Marker("the same key stands twice in one object; keep one of them.")
+            values[key] = _Marker(_("the same key stands twice in one object; keep one of them."))
         else:
             values[key] = value
     return values
@@ -168,18 +187,28 @@ def _mark_repeated_key(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _mark_infinite(literal: str) -> float | _Marker:
     if abs(float(literal)) == float("inf"):
-        return _Marker(f"{literal[:40]} is larger than any number that can be stored; write it as text in quotes.")
+        return _Marker(
+            _(
+                "%(literal)s is larger than any number that can be stored; write it as text in quotes.",
+                literal=literal[:40],
+            )
+        )
     return float(literal)
 
 
 def _mark_long(literal: str) -> int | _Marker:
     if len(literal) > MAX_INTEGER_DIGITS:
-        return _Marker(f"a whole number has more than {MAX_INTEGER_DIGITS:,} digits; write it as text in quotes.")
+        return _Marker(
+            _(
+                "a whole number has more than %(max_integer_digits)s digits; write it as text in quotes.",
+                max_integer_digits=f"{MAX_INTEGER_DIGITS:,}",
+            )
+        )
     return int(literal)
 
 
 def _mark_constant(name: str) -> _Marker:
-    return _Marker(f"{name} is not a value; write null or leave the field out.")
+    return _Marker(_("%(name)s is not a value; write null or leave the field out.", name=name))
 
 
 class _Decoders:
@@ -205,3 +234,8 @@ _DECODERS = {
     for allowed in (False, True)
     for tolerant in (False, True)
 }
+
+
+def in_words(reason: str) -> str:
+    """Why a text is no JSON, as `json.JSONDecodeError.msg` has it, or in words of ours, which stay."""
+    return _DECODERS_WORDS.get(reason, reason)

@@ -114,7 +114,7 @@ def read_xlsx(file: BinaryFile, *, sheet: str, has_header: bool, limits: Limits)
                     continue
             number += 1
             if len(texts) > len(columns):
-                reference = "the header" if has_header else "the first row"
+                reference = _("the header") if has_header else _("the first row")
                 raise SourceError(
                     _(
                         "this row has content in %(n_texts)s columns, and %(reference)s has %(n_columns)s; name "

@@ -6,7 +6,7 @@ from typing import Any
 
 from annotate.exceptions import ImportRefused
 from annotate.sources.errors import SourceError
-from annotate.wording import _
+from annotate.wording import _, placed
 
 # A file of 200,000 faulty rows must not make a report of 200,000 lines.
 MAX_SHOWN = 100
@@ -43,11 +43,19 @@ class Problems:
             self._add(group)
 
     def as_refusal(self) -> ImportRefused:
-        words = "a problem" if self.n == 1 else f"{self.n:,} problems"
-        more = "" if self.n_listed == self.n else f" The first {self.n_listed:,} are listed."
-        return ImportRefused(
-            _("Nothing was imported: the file has %(words)s.%(more)s", words=words, more=more), self.shown
-        )
+        n = f"{self.n:,}"
+        # Not by ngettext: a stored sentence is found again by its pattern, and catalogues keep none of plurals.
+        if self.n == 1:
+            words = _("Nothing was imported: the file has a problem.")
+        elif self.n_listed == self.n:
+            words = _("Nothing was imported: the file has %(n)s problems.", n=n)
+        else:
+            words = _(
+                "Nothing was imported: the file has %(n)s problems. The first %(n_listed)s are listed.",
+                n=n,
+                n_listed=f"{self.n_listed:,}",
+            )
+        return ImportRefused(words, self.shown)
 
     def raise_if_any(self) -> None:
         if self.n:
@@ -76,6 +84,9 @@ def _told(group: dict[str, Any]) -> dict[str, Any]:
     if group["n"] == 1:
         return group
     lines = ", ".join(f"{line:,}" for line in group["lines"])
-    where = f", first in lines {lines}" if lines else ""
-    field = f", field “{group['field']}”" if group["field"] else ""
-    return group | {"message": f"{group['n']:,} rows{where}{field}: {group['problem']}"}
+    places = [_("%(n)s rows", n=f"{group['n']:,}")]
+    if lines:
+        places.append(_("first in lines %(lines)s", lines=lines))
+    if group["field"]:
+        places.append(_("field “%(field)s”", field=group["field"]))
+    return group | {"message": placed(places, group["problem"])}

@@ -59,8 +59,10 @@ def _prediction(record: Record) -> LogRecord:
     values = dict(record.values)
     if "predicted_text" not in values:
         raise place.wrong(
-            "there is no predicted_text. HELM's scenario_state.json and display_predictions.json hold what a model "
-            "said; its stats only hold scores.",
+            _(
+                "there is no predicted_text. HELM's scenario_state.json and display_predictions.json hold what a model "
+                "said; its stats only hold scores."
+            ),
             "predicted_text",
         )
     about: dict[str, Any] = {
@@ -178,7 +180,7 @@ def _error(result: Mapping[str, Any]) -> str:
 def _reference(instance: Mapping[str, Any], number: int, place: Place) -> str:
     references = place.sequence(instance.get("references"), "instance.references")
     if number >= len(references) or not isinstance(references[number], dict):
-        raise place.wrong(f"there is no reference {number}.", "reference_index")
+        raise place.wrong(_("there is no reference %(number)s.", number=number), "reference_index")
     return text_of(place.mapping(references[number].get("output"), "instance.references.output").get("text"))
 
 

@@ -22,6 +22,7 @@ from typing import Any
 from annotate.sources.decoding import BinaryFile
 from annotate.sources.reading import read_records
 from annotate.sources.records import Limits, Record
+from annotate.wording import _
 from evaluation.clients.logs.records import (
     OVER_ALL_REPEATS,
     LogRecord,
@@ -79,7 +80,7 @@ class _Reader:
         values = dict(record.values)
         responses = place.sequence(values.get("resps"), "resps")
         if not responses:
-            raise place.wrong("there are no responses: was this written with --log_samples?", "resps")
+            raise place.wrong(_("there are no responses: was this written with --log_samples?"), "resps")
         requests = _requests(values.get("arguments"), place)
         name = self._filter(values, place)
         if self._first_filter is None:
@@ -181,7 +182,7 @@ def _chosen(
     if len(scored) != len(requests):
         scored = [response[0] if isinstance(response, list) and response else None for response in responses]
     if len(scored) != len(requests):
-        raise place.wrong(f"{len(scored)} responses to {len(requests)} requests.", "resps")
+        raise place.wrong(_("%(n)s responses to %(n_2)s requests.", n=len(scored), n_2=len(requests)), "resps")
     contexts = [text_of(request[0]) for request in requests]
     # Requests without a context measure how likely a continuation is by itself.
     asked = [n for n, context in enumerate(contexts) if context or not any(contexts)]

@@ -16,6 +16,7 @@ from typing import Any
 from annotate.sources.decoding import BinaryFile
 from annotate.sources.reading import read_records
 from annotate.sources.records import Limits, Record
+from annotate.wording import _
 from evaluation.clients.logprobs import read_logprobs
 from evaluation.clients.logs.records import LogRecord, LogSource, Notes, Place, error_of, spoken, text_of
 
@@ -37,8 +38,8 @@ def _records(record: Record, notes: Notes) -> Iterator[LogRecord]:
     values = dict(record.values)
     custom_id = place.text(values.get("custom_id"), "custom_id").strip()
     if not custom_id:
-        raise place.wrong("there is no custom_id, which says what was asked.", "custom_id")
-    item, _, rest = custom_id.partition(SEPARATOR)
+        raise place.wrong(_("there is no custom_id, which says what was asked."), "custom_id")
+    item, __, rest = custom_id.partition(SEPARATOR)
     about: dict[str, Any] = {
         "number": record.number,
         "line": record.line,
@@ -53,7 +54,7 @@ def _records(record: Record, notes: Notes) -> Iterator[LogRecord]:
         yield LogRecord(**about, error=error)
         return
     if not response:
-        raise place.wrong("there is neither a response nor an error.", "response")
+        raise place.wrong(_("there is neither a response nor an error."), "response")
     about |= _circumstances(body, place)
     answers = list(_answers(body, place))
     if not answers:
@@ -94,7 +95,7 @@ def _answers(body: Mapping[str, Any], place: Place) -> Iterator[dict[str, Any]]:
     choices = [choice for choice in place.sequence(body.get("choices"), "response.body.choices") if choice]
     for number, choice in enumerate(choices):
         if not isinstance(choice, dict):
-            raise place.wrong(f"choice {number + 1} is no object.", "response.body.choices")
+            raise place.wrong(_("choice %(number)s is no object.", number=number + 1), "response.body.choices")
     for choice in sorted(choices, key=_index):
         message = place.mapping(choice.get("message"), "response.body.choices.message")
         refusal = text_of(message.get("refusal"))

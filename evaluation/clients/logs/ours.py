@@ -12,6 +12,7 @@ from typing import Any
 from annotate.sources.decoding import BinaryFile
 from annotate.sources.reading import read_records
 from annotate.sources.records import Limits, Record
+from annotate.wording import _
 from evaluation.clients.logprobs import TokenLogprob, read_logprobs
 from evaluation.clients.logs.records import LogRecord, LogSource, Notes, Place, error_of, messages_of, text_of
 
@@ -55,7 +56,7 @@ def _read(record: Record, id_field: str, notes: Notes) -> LogRecord:
     error = error_of(values.get("error"))
     if completion is None and answer is None and not error:
         raise place.wrong(
-            "there is no completion, no answer and no error: name the columns as docs/logs.md has them.",
+            _("there is no completion, no answer and no error: name the columns as docs/logs.md has them."),
             COMPLETION[0],
         )
     said = place.text(values[completion], completion) if completion else ""
@@ -98,7 +99,9 @@ def _logprobs(value: object, place: Place) -> list[TokenLogprob] | None:
             told = ""
     read = read_logprobs(told)
     if read is None and value not in (None, "", []):
-        raise place.wrong("no log probabilities of tokens: [[token, logprob, [[alternative, logprob]]]].", "logprobs")
+        raise place.wrong(
+            _("no log probabilities of tokens: [[token, logprob, [[alternative, logprob]]]]."), "logprobs"
+        )
     return read
 
 

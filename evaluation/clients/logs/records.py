@@ -13,6 +13,7 @@ from annotate.sources.decoding import BinaryFile
 from annotate.sources.detect import Detected
 from annotate.sources.errors import SourceError
 from annotate.sources.records import Limits
+from annotate.wording import _
 from evaluation.clients.logprobs import TokenLogprob
 from evaluation.storable import storable
 
@@ -111,7 +112,7 @@ class Place:
     def text(self, value: object, field: str) -> str:
         """A text or number as text; null as nothing."""
         if isinstance(value, list | dict):
-            raise self.wrong("a list or an object stands where a text is needed.", field)
+            raise self.wrong(_("a list or an object stands where a text is needed."), field)
         return text_of(value)
 
     def whole(self, value: object, field: str, *, least: int = 0) -> int | None:
@@ -124,7 +125,7 @@ class Place:
         except ValueError:
             number = math.nan
         if not number.is_integer() or not least <= number <= MAX_NUMBER:
-            raise self.wrong(f"a whole number from {least} on is needed here.", field)
+            raise self.wrong(_("a whole number from %(least)s on is needed here.", least=least), field)
         return int(number)
 
     def moment(self, value: object, field: str) -> datetime | None:
@@ -136,14 +137,14 @@ class Place:
             moment = datetime.fromisoformat(text)
             return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
         except (ValueError, OverflowError) as fault:
-            raise self.wrong("a time such as 2026-08-01T10:00:00+00:00 is needed here.", field) from fault
+            raise self.wrong(_("a time such as 2026-08-01T10:00:00+00:00 is needed here."), field) from fault
 
     def mapping(self, value: object, field: str) -> dict[str, Any]:
         """An object; null as an empty one."""
         if value is None:
             return {}
         if not isinstance(value, dict):
-            raise self.wrong("an object in { } is needed here.", field)
+            raise self.wrong(_("an object in { } is needed here."), field)
         return value
 
     def sequence(self, value: object, field: str) -> list[Any]:
@@ -151,7 +152,7 @@ class Place:
         if value is None:
             return []
         if not isinstance(value, list):
-            raise self.wrong("a list in [ ] is needed here.", field)
+            raise self.wrong(_("a list in [ ] is needed here."), field)
         return value
 
 
