@@ -120,6 +120,18 @@ def test_words_are_marked_by_a_name_that_the_gathering_knows(folder):
                         assert (one.asname or one.name) in known, f"{path.name}:{node.lineno}"
 
 
+@pytest.mark.parametrize("folder", ["annotate", "evaluation"])
+def test_what_a_page_says_after_a_step_is_marked(folder):
+    # A text as it stands, and a sentence that an f-string has swallowed, stay English on every page.
+    for path in sorted((PROJECT / folder).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            match node:
+                case ast.Call(func=ast.Attribute(value=ast.Name("messages")), args=[_, told, *_]):
+                    where = f"{path.name}:{node.lineno}"
+                    assert not isinstance(told, ast.Constant), where
+                    assert not isinstance(told, ast.JoinedStr) or "said(" in ast.unparse(told), where
+
+
 @pytest.mark.parametrize("path", CATALOGUES, ids=lambda path: f"{path.parts[-3]}-{path.stem}")
 def test_what_is_compiled_says_what_its_source_says(path):
     compiled = _compiled(path.with_suffix(".mo"))

@@ -31,7 +31,7 @@ from annotate.views.files import csv_file
 from annotate.views.navigation import project_page
 from annotate.views.paging import page_number, row_before
 from annotate.views.quality import words_of_exclusion, words_of_lifting
-from annotate.wording import _, listed, ngettext
+from annotate.wording import _, listed, ngettext, said
 
 # Of the calendar, on the page of a person.
 DAYS = 14
@@ -78,7 +78,7 @@ def people_bulk(request: PersonRequest, slug: str) -> HttpResponse:
         try:
             STATES[step](membership=membership, by=request.user)
         except GoldpanelError as problem:
-            messages.error(request, f"{membership.person.pseudonym}: {problem}")
+            messages.error(request, f"{membership.person.pseudonym}: {said(str(problem))}")
         else:
             n_done += 1
     if n_done:

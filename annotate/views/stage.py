@@ -141,7 +141,7 @@ def stage(request: PersonRequest, slug: str, stage_slug: str) -> HttpResponse:
     except StageNotReady as refusal:
         form.add_error("adjudicated_in", str(refusal))
         return stage_page(request, project, row, status=422, form=form)
-    messages.success(request, "Saved.")
+    messages.success(request, _("Saved."))
     return redirect("stage", slug, stage_slug)
 
 
