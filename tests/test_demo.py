@@ -296,7 +296,7 @@ def test_the_whole_job_plays_by_itself_and_its_reports_can_be_computed_again(sta
         assert len({row["item"] for row in rows(tmp_path / "local_model" / "answers.csv")}) == 20
     for folder_name, scorers, labels in reports:
         out = tmp_path / folder_name
-        names = {"answers.csv", "figures.csv", "report.json", "report.md", "chart.svg", "chart.png"}
+        names = {"answers.csv", "figures.csv", "report.json", "report.md", "report.tex", "chart.svg", "chart.png"}
         assert names <= {path.name for path in out.iterdir()}
         answers = rows(out / "answers.csv")
         assert {row["sample"] for row in answers if row["who"] == "person"} == {"yes"}
@@ -305,7 +305,11 @@ def test_the_whole_job_plays_by_itself_and_its_reports_can_be_computed_again(sta
         compared = 0
         for row in rows(out / "figures.csv"):
             place = (row["section"], row["row"], row["measure"], row["denominator"])
-            if row["section"] in ("accuracy", "difference", "agreement"):
+            if row["section"] == "mcnemar" and row["p"]:
+                compared += 1
+                p = again["mcnemar", row["row"], "mcnemar_p", "all"]
+                assert float(row["p"]) == pytest.approx(p, abs=1e-12), place
+            if row["section"] in ("accuracy", "difference", "agreement", "mcnemar"):
                 compared += 1
                 assert (row["value"] == "") == (again[place] is None), place
                 assert not row["value"] or float(row["value"]) == pytest.approx(again[place], abs=1e-12), place
