@@ -69,7 +69,7 @@ def open_study(*, link: str, parameters: Mapping[str, str], host: str) -> tuple[
 def take_seat(*, study: ProlificStudy, ticket: Ticket) -> Person:
     """The person's seat: a new one, or the one they took before, however often and from where they come.
 
-    Raises SeatRefused when all seats are taken, or when an admin has shut the person out.
+    Raises SeatRefused for somebody new when all seats are taken or the stage is not open, and for whoever was shut out.
     """
     # Two tabs at once: the second waits, and finds the first one's seat. The number of seats is kept, too.
     study = ProlificStudy.objects.select_for_update(no_key=True).get(pk=study.pk)
@@ -82,6 +82,9 @@ def take_seat(*, study: ProlificStudy, ticket: Ticket) -> Person:
             raise SeatRefused(_("This place is closed. Please return your submission on Prolific."))
         if ProlificSeat.objects.filter(study=study, person=person).exists():
             return person
+    if study.stage.state != Stage.State.OPEN:
+        # Else they would be told at once that no work is left, and go back with the code for it.
+        raise SeatRefused(_("This study hands out nothing at the moment. Please return your submission on Prolific."))
     if study.seats.count() >= study.max_people:
         raise SeatRefused(_("All places are taken. Please return your submission on Prolific."))
     if person is None:

@@ -294,6 +294,16 @@ def test_who_may_not_come_is_told_why_and_nothing_is_stored(stage, settings, sen
     assert (ProlificSeat.objects.count(), Person.objects.count(), "sessionid" in client.cookies) == (0, 0, False)
 
 
+@pytest.mark.parametrize("state", ["draft", "paused", "closed"])
+def test_nobody_new_comes_to_a_stage_that_is_not_open(stage, state):
+    study = study_of(stage)
+    come(study, BEN)
+    Stage.objects.update(state=state)
+    assert "hands out nothing at the moment" in come(study)[1].content.decode()
+    assert come(study, BEN)[1].status_code == 302
+    assert ProlificSeat.objects.count() == 1
+
+
 def test_a_signed_link_lets_its_person_in_and_nobody_else(stage, settings):
     settings.ALLOWED_HOSTS = ["testserver"]
     study = study_of(stage, keys=[signing_key().public()])
