@@ -41,7 +41,7 @@ from annotate.services.questions import unread_answers
 from annotate.services.showing import given_to
 from annotate.shown import ShownItem, shown_item
 from annotate.templatetags.content import kind_of
-from annotate.views import adjudication, audit, judging, recruiting, review
+from annotate.views import adjudication, audit, fresh_item, judging, recruiting, review
 from annotate.views.at_work import at_work, held_assignment, signed_person
 from annotate.views.guidelines import guidelines_beside
 from annotate.views.qualifying import words_of
@@ -332,7 +332,9 @@ def _page(
         if problem:
             context["form_error"] = problem
     sheet = None if isinstance(outcome, NothingLeft) else SHEETS.get(desk.stage.kind)
-    context["part"] = sheet.template if sheet else "annotate/partials/item.html"
+    context["part"] = sheet.template if sheet else fresh_item.TEMPLATE
+    if is_fragment and status == 200 and not sheet and (fragment := fresh_item.fresh_item(request, context)):
+        return HttpResponse(fragment)
     template = context["part"] if is_fragment else "annotate/work.html"
     return render(request, template, context, status=status)
 
