@@ -6,17 +6,19 @@ Parameters: %(stage)s, %(person)s, and those of the language condition.
 """
 
 from collections.abc import Sequence
+from functools import cache, lru_cache
 
 from django.db import connection
 
 from annotate.checking import MODULUS
 
 # The person has not met the item in this stage, did not write it, and reads its language. A lease that ran out or was
-# taken back may be offered again: nothing was decided about the item.
+# taken back may be offered again: nothing was decided about the item. OFFSET and "+ 0" have PostgreSQL look at the few
+# people of each item: until it knew how much somebody had answered, it read all of that for each claim.
 UNSEEN = """NOT EXISTS (
     SELECT 1 FROM annotate_assignment seen
-    WHERE seen.stage_item_id = place.id AND seen.person_id = %(person)s
-        AND seen.state NOT IN ('expired', 'withdrawn'))"""
+    WHERE seen.stage_item_id = place.id AND seen.person_id + 0 = %(person)s
+        AND seen.state NOT IN ('expired', 'withdrawn') LIMIT 1 OFFSET 0)"""
 NOT_MINE = "(place.author_id IS NULL OR place.author_id <> %(person)s)"
 # In a cross-check nobody of the author's group gets it; elsewhere no place names a group.
 NOT_OF_MY_GROUP = """(place.author_group = '' OR NOT EXISTS (
@@ -119,6 +121,7 @@ SMALLEST_FREE_SLOT = """(
         WHERE held.stage_item_id = %(stage_item)s AND held.slot IS NOT NULL))"""
 
 
+@cache
 def now() -> str:
     """The database's clock: the machines of an installation need not agree on the time."""
     if connection.vendor == "postgresql":
@@ -127,6 +130,7 @@ def now() -> str:
     return "strftime('%%Y-%%m-%%d %%H:%%M:%%f000', 'now')"
 
 
+@cache
 def lease_end() -> str:
     """%(lease_minutes)s from now."""
     if connection.vendor == "postgresql":
@@ -209,6 +213,13 @@ def take_place(
     work: nobody is kept for checks alone.
     It takes nothing from somebody who holds a lease already: two tabs must not collect two items.
     """
+    return _take_place(tuple(languages), where, wait, stays_with_root)
+
+
+@lru_cache(maxsize=256)
+def _take_place(
+    languages: tuple[str, ...], where: str, wait: bool, stays_with_root: bool
+) -> tuple[str, dict[str, str]]:
     condition, parameters = (UNSEEN, {}) if where == DRAWN else eligible(languages)
     is_locking = connection.vendor == "postgresql"
     passing_over = "FOR UPDATE OF place SKIP LOCKED" if is_locking else ""
@@ -286,6 +297,7 @@ ORDER BY place.rank
     )
 
 
+@cache
 def lease() -> str:
     """Offer the item: a new assignment, or the person's earlier one again with the draft it had.
 
@@ -306,6 +318,7 @@ RETURNING id, token, draft, draft_version
 """
 
 
+@cache
 def enter() -> str:
     """Make or lock the person's participation. A person begins at a place drawn by %(draw)s, or at the first item.
 
@@ -326,6 +339,7 @@ ON CONFLICT (stage_id, person_id) DO UPDATE SET last_seen_at = excluded.last_see
 """
 
 
+@cache
 def move_on() -> str:
     """Write where the person reads on and what they did; returns what it adds up to. A NULL rank changes no place.
 
@@ -349,7 +363,8 @@ RETURNING n_answered, n_skipped, active_seconds
 """
 
 
-def store_answer(annotation: Sequence[str], event: Sequence[str]) -> str:
+@cache
+def store_answer(annotation: tuple[str, ...], event: tuple[str, ...]) -> str:
     """End a lease with its answer: the assignment, the place it counts in, the annotation and the event at once.
 
     annotation, event: the columns of their rows, each the name of a parameter behind "annotation." or "event.".
@@ -378,6 +393,7 @@ SELECT id FROM stored
 """
 
 
+@cache
 def hold_slot() -> str:
     """Give the assignment the smallest free slot of its item, whose row the caller has locked by counting."""
     return f"UPDATE annotate_assignment SET slot = {SMALLEST_FREE_SLOT} WHERE id = %(assignment)s"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, NamedTuple
 
 from django.db import connection
@@ -80,14 +81,7 @@ def desk_at(*, person: Person, project: str, stage: str) -> Desk | None:
 
 def held_by(*, person: Person, token: str) -> Held | None:
     """The one door to answer: nobody gets at another person's work, an admin neither."""
-    row = one_row(
-        f"SELECT held.id, held.state, held.purpose, held.draft, held.draft_version, "
-        f"{seconds_since('held.leased_at')}, {', '.join(f'place.{name}' for name in _PLACE)}, {_COLUMNS} "
-        f"FROM annotate_assignment held JOIN annotate_stageitem place ON place.id = held.stage_item_id "
-        f"JOIN annotate_stage stage ON stage.id = held.stage_id {_JOINS} "
-        "WHERE held.token = %(token)s AND held.person_id = %(person)s",
-        {"person": person.pk, "token": token},
-    )
+    row = one_row(_held(), {"person": person.pk, "token": token})
     if row is None:
         return None
     assignment_id, state, purpose, draft, draft_version, seconds, *rest = row
@@ -168,6 +162,17 @@ _JOINS = """
         ON seat.project_id = stage.project_id AND seat.person_id = %(person)s AND seat.state = 'active'
     LEFT JOIN annotate_participation self ON self.stage_id = stage.id AND self.person_id = %(person)s
 """
+
+
+@cache
+def _held() -> str:
+    return (
+        f"SELECT held.id, held.state, held.purpose, held.draft, held.draft_version, "
+        f"{seconds_since('held.leased_at')}, {', '.join(f'place.{name}' for name in _PLACE)}, {_COLUMNS} "
+        f"FROM annotate_assignment held JOIN annotate_stageitem place ON place.id = held.stage_item_id "
+        f"JOIN annotate_stage stage ON stage.id = held.stage_id {_JOINS} "
+        "WHERE held.token = %(token)s AND held.person_id = %(person)s"
+    )
 
 
 def _desk(person: Person, row: Sequence[Any]) -> Desk:

@@ -3,7 +3,9 @@
 from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
+from django.utils.functional import cached_property
 
+from annotate.answers import FieldSpec, fields_from_json
 from annotate.querysets import StageItemQuerySet, StageQuerySet
 from annotate.wording import _
 
@@ -114,6 +116,11 @@ class StageVersion(models.Model):
 
     def __str__(self) -> str:
         return f"{self.stage_id} v{self.number}"
+
+    @cached_property
+    def specs(self) -> tuple[FieldSpec, ...]:
+        """`fields` as they are asked, read once for this row in memory."""
+        return fields_from_json(self.fields)
 
 
 class StageItem(models.Model):

@@ -17,7 +17,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from annotate import claim_sql, events
-from annotate.answers import FieldSpec, JsonValue, fields_for_item, fields_from_json, validate_answer
+from annotate.answers import FieldSpec, JsonValue, fields_for_item, validate_answer
 from annotate.auditing import check_correction, labels_in
 from annotate.checking import Standing
 from annotate.exceptions import AnswerBelongsElsewhere, AssignmentNotOpen, StageNotOpen, StaleDraft
@@ -395,7 +395,7 @@ def _store_at_once(annotation: Annotation) -> bool:
     parameters = {f"annotation.{column}": value for column, value in of_annotation.items()}
     parameters |= {f"event.{column}": value for column, value in of_event.items()}
     stored = one_row(
-        claim_sql.store_answer(list(of_annotation), list(of_event)), parameters | {"assignment": assignment.pk}
+        claim_sql.store_answer(tuple(of_annotation), tuple(of_event)), parameters | {"assignment": assignment.pk}
     )
     if stored is None:
         return False
@@ -503,7 +503,7 @@ def _validated(assignment: Assignment, answer: Answer, stage_version: StageVersi
 
 def fields_asked(assignment: Assignment, stage_version: StageVersion) -> tuple[FieldSpec, ...]:
     """The fields of a form beside the item of an assignment, with the columns that the item names."""
-    fields = fields_from_json(stage_version.fields)
+    fields = stage_version.specs
     if assignment.stage.kind == Stage.Kind.ADJUDICATE:
         # A bad item has no answer; what else must be there, services/adjudicating.py says.
         fields = tuple(replace(field, required=False) for field in fields)

@@ -49,7 +49,7 @@ def fresh_item(request: HttpRequest, context: Mapping[str, Any]) -> SafeString |
     if not all(_is_untouched(field) for field in context["fields"]):
         return None
     item, in_root, last = context["item"], context["in_root"] or {}, context["last_answer"] or {}
-    same = {name: {key: _of(context[name], key) for key in keys} for name, keys in SAME.items()}
+    same: dict[str, Any] = {name: {key: _of(context[name], key) for key in keys} for name, keys in SAME.items()}
     same |= {name: context[name] for name in SAME_TEXTS}
     same["fields"] = [
         {"spec": field["spec"], "value": field["value"], "error": "", "name": field["name"]}

@@ -18,7 +18,7 @@ from django.utils.translation import get_language, ngettext
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotate.answers import AnswerInvalid, FieldSpec, fields_for_item, fields_from_json, get_field_type, readings
+from annotate.answers import AnswerInvalid, FieldSpec, fields_for_item, get_field_type, readings
 from annotate.claim_sql import MOST_OF_A_ROOT
 from annotate.desk import Desk, desk_at, form_seen, guidelines_seen
 from annotate.exceptions import (
@@ -344,7 +344,7 @@ def _form_context(
 ) -> dict[str, Any]:
     """The item and the form: as it was sent, else as the earlier answer, else as the draft has it."""
     revision = assignment.stage_item.revision
-    specs = fields_for_item(fields_from_json(version.fields), revision.content, revision.language)
+    specs = fields_for_item(version.specs, revision.content, revision.language)
     errors: Mapping[str, str] = {}
     error = ""
     client_key = secrets.token_urlsafe(16)
@@ -480,7 +480,7 @@ def _last_answer(desk: Desk, last: Annotation | None) -> dict[str, str] | None:
         return None
     version = desk.version if last.stage_version_id == desk.version.pk else last.stage_version
     return {
-        "summary": _summary(fields_from_json(version.fields), last.answer),
+        "summary": _summary(version.specs, last.answer),
         "url": _address("work-revise", last.assignment),
     }
 

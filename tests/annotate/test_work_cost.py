@@ -8,11 +8,14 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django.utils import timezone
 
 from annotate.models import Assignment, Item, ItemRevision, Stage, StageItem
 from annotate.person_token import person_token
 from tests.executed import statements
 from tests.factories import content_hash, make_member, make_project, make_stage
+
+NOW = timezone.now()
 
 # With real transactions: BEGIN and COMMIT are statements too.
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -132,6 +135,28 @@ def test_a_claim_reads_one_row_of_the_index_of_open_places():
     assert "stage_item_claimable" in plan
     assert "SCAN place" not in plan
     assert "Seq Scan on annotate_stageitem" not in plan
+
+
+@pytest.mark.services  # SQLite plans without figures
+def test_a_claim_does_not_read_what_the_person_has_answered():
+    """However little PostgreSQL knows of the table, as in the first minutes of a study."""
+    stage = make_large_stage(1_000)
+    person = make_member(stage.project, languages=["en"])
+    places = StageItem.objects.filter(stage=stage, rank__lt=500)
+    Assignment.objects.bulk_create(
+        Assignment(stage=stage, stage_item=place, person=person, state="submitted", leased_at=NOW, lease_expires_at=NOW)
+        for place in places
+    )
+    places.update(done=3)
+    from annotate import claim_sql
+
+    statement, parameters = claim_sql.take_place(["en"], where=claim_sql.AFTER_CURSOR, wait=False)
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN ANALYZE {statement}", {"stage": stage.pk, "person": person.pk} | parameters)
+        plan = [row[0] for row in cursor.fetchall()]
+    looked = "\n".join(plan[next(n for n, line in enumerate(plan) if " seen " in line) :][:4])
+    assert "assignment_once" in looked, looked
+    assert "rows=0" in looked, looked
 
 
 def test_no_request_of_an_annotator_reads_gold_or_strata():
