@@ -50,10 +50,12 @@ def load_for_background() -> None:
     for module in (
         "celery.apps.worker",
         "celery.concurrency.prefork",
+        "celery.events",
         "celery.worker.autoscale",
         "celery.worker.components",
         "celery.worker.consumer",
         "celery.worker.strategy",
+        "config.broker",
         "django.db.models.sql.compiler",
         "evaluation.management.commands.scheduler",
         "kombu.pidbox",
