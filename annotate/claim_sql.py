@@ -213,12 +213,12 @@ def take_place(
     work: nobody is kept for checks alone.
     It takes nothing from somebody who holds a lease already: two tabs must not collect two items.
     """
-    return _take_place(tuple(languages), where, wait, stays_with_root)
+    return _take_place(tuple(languages), where, wait, stays_with_root, has_checks, owes_check)
 
 
 @lru_cache(maxsize=256)
 def _take_place(
-    languages: tuple[str, ...], where: str, wait: bool, stays_with_root: bool
+    languages: tuple[str, ...], where: str, wait: bool, stays_with_root: bool, has_checks: bool, owes_check: bool
 ) -> tuple[str, dict[str, str]]:
     condition, parameters = (UNSEEN, {}) if where == DRAWN else eligible(languages)
     is_locking = connection.vendor == "postgresql"

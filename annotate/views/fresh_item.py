@@ -26,7 +26,7 @@ TEMPLATE = "annotate/partials/item.html"
 # With any of these an item is not simply the next one, and its page is rendered as a whole.
 OF_OTHER_PAGES = (
     *("empty", "form_error", "revising", "qualification", "guidelines", "has_new_guidelines", "answers"),
-    *("beside", "evidence", "gives_hints", "draw_left"),
+    *("beside", "evidence", "gives_hints", "n_drawn"),
 )
 # What a page has in common with that of the next item; of mappings, only what is named here.
 SAME: dict[str, tuple[str, ...]] = {
@@ -48,7 +48,7 @@ def fresh_item(request: HttpRequest, context: Mapping[str, Any]) -> SafeString |
         return None
     if not all(_is_untouched(field) for field in context["fields"]):
         return None
-    item, in_root, last = context["item"], context["in_root"] or {}, context["last_answer"] or {}
+    item, in_root, last = context["item"], context["in_root"], context["last_answer"]
     same: dict[str, Any] = {name: {key: _of(context[name], key) for key in keys} for name, keys in SAME.items()}
     same |= {name: context[name] for name in SAME_TEXTS}
     same["fields"] = [
@@ -56,15 +56,15 @@ def fresh_item(request: HttpRequest, context: Mapping[str, Any]) -> SafeString |
         for field in context["fields"]
     ]
     same["item"] = {"blocks": bool(item["blocks"])}
-    same["in_root"] = {name: in_root[name] for name in ("position", "n", "is_table") if name in in_root}
+    same["in_root"] = in_root and {name: in_root[name] for name in ("position", "n", "is_table")}
     each = {
         "assignment.token": context["assignment"].token,
         "assignment.draft_version": str(context["assignment"].draft_version),
         **{f"addresses.{name}": address for name, address in context["addresses"].items()},
         **{f"item.{name}": item[name] for name in ("headline", "external_id", "language")},
         "item.content": render_to_string("annotate/partials/content.html", {"item": item}) if item["blocks"] else "",
-        "in_root.root": str(in_root.get("root", "")),
-        **{f"last_answer.{name}": last.get(name, "") for name in ("summary", "url")},
+        **({"in_root.root": str(in_root["root"])} if in_root else {}),
+        **({f"last_answer.{name}": last[name] for name in ("summary", "url")} if last else {}),
         "flags.note": context["flags"]["note"],
         "attention": context["attention"],
         "active_seconds": str(context["active_seconds"] or ""),
@@ -82,23 +82,26 @@ def framed(template: str, same: Mapping[str, Any], each: Mapping[str, str]) -> S
     each: values by dotted names, which the template may only put out or test for being empty. A name in neither is
     empty: whatever a frame is made of is named here, so that nobody's page can keep what was another's.
     """
-    given = tuple(name for name, value in each.items() if value)
+    given = tuple((name, bool(value)) for name, value in each.items())
     parts = list(_frame(template, get_language(), _frozen(same), given))
-    escaped = {name: conditional_escape(each[name]) for name in given}
+    escaped = {name: conditional_escape(value) for name, value in each.items()}
     parts[1::2] = [escaped[name] for name in parts[1::2]]
     return mark_safe("".join(parts))
 
 
 @lru_cache(maxsize=256)
-def _frame(template: str, language: str, same: Any, given: tuple[str, ...]) -> tuple[str, ...]:
-    """Text, name, text, name, ..., text. language: the active one, in which it is rendered."""
+def _frame(template: str, language: str, same: Any, given: tuple[tuple[str, bool], ...]) -> tuple[str, ...]:
+    """Text, name, text, name, ..., text. language: the active one, in which it is rendered.
+
+    given: each name, and whether it has a value: what is empty decides how the page looks.
+    """
     context = _thawed(same)
-    for name in given:
+    for name, has_value in given:
         *path, last = name.split(".")
         inner = context
         for step in path:
             inner = inner.setdefault(step, {})
-        inner[last] = mark_safe(f"\x00{name}\x00")
+        inner[last] = mark_safe(f"\x00{name}\x00") if has_value else ""
     return tuple(MARK.split(render_to_string(template, context)))
 
 

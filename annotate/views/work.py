@@ -236,7 +236,7 @@ def _answered_before(
 ) -> HttpResponse:
     """Other words than those that count, from a second tab: whether they shall count instead is the person's to say."""
     assert given is not None
-    counts = _summary(fields_from_json(given.stage_version.fields), given.answer)
+    counts = _summary(given.stage_version.specs, given.answer)
     problem = _(
         "You have answered this item before, in another tab: “%(answer)s”. What you wrote here is not stored yet."
     )

@@ -53,10 +53,10 @@ def assert_looks_rendered(client: Client, stage: Stage, monkeypatch, **how) -> s
     return first
 
 
-def make_work(content, **options) -> tuple[Stage, Client]:
+def make_work(content, *, of_items: str = "hi", **options) -> tuple[Stage, Client]:
     stage = make_stage(make_project(), **{"order": "sequential", "shown_keys": ["question", "table"]} | options)
     for _ in range(3):
-        make_stage_item(stage, make_item(stage.project, content, language="hi"))
+        make_stage_item(stage, make_item(stage.project, content, language=of_items))
     client = Client()
     client.force_login(make_member(stage.project))
     return stage, client
@@ -72,10 +72,10 @@ def submit(client: Client, stage: Stage, **answer) -> str:
 
 
 @pytest.mark.parametrize("content", CONTENTS.values(), ids=CONTENTS)
-@pytest.mark.parametrize("language", ["en", "zh-hans"])
-def test_every_kind_of_item_with_every_kind_of_field(content, language, monkeypatch):
-    stage, client = make_work(content, form=EVERY_FIELD)
-    page = assert_looks_rendered(client, stage, monkeypatch, language=language)
+@pytest.mark.parametrize(("of_page", "of_items"), [("en", "hi"), ("zh-hans", "hi"), ("en", "")])
+def test_every_kind_of_item_with_every_kind_of_field(content, of_page, of_items, monkeypatch):
+    stage, client = make_work(content, of_items=of_items, form=EVERY_FIELD)
+    page = assert_looks_rendered(client, stage, monkeypatch, language=of_page)
     assert "\x00" not in page
 
 
