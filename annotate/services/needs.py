@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from django.db.models import Count, Min, Q
+from django.db.models import Count, Max, Min, Q
 from django.utils import timezone
 
 from annotate.answers import fields_from_json
@@ -90,7 +90,10 @@ def _of_imports(project: Project, *, has_stages: bool) -> list[Need]:
     found: list[Need] = []
     on_their_way = Q(state__in=[ImportJob.State.WAITING, ImportJob.State.RUNNING])
     news = Q(state=ImportJob.State.FAILED, finished_at__gt=timezone.now() - FAILURES_ARE_NEWS_FOR)
+    # Whoever has mended the file and imported it has done what the alert asks for.
+    done = ImportJob.objects.filter(project=project, state=ImportJob.State.DONE).aggregate(last=Max("pk"))["last"] or 0
     jobs = list(ImportJob.objects.filter(on_their_way | news, project=project).select_related("source").order_by("-pk"))
+    jobs = [job for job in jobs if job.state != ImportJob.State.FAILED or job.pk > done]
     failed = [job for job in jobs if job.state == ImportJob.State.FAILED]
     if failed:
         found.append(Need("import_failed", n=len(failed), job=failed[0]))

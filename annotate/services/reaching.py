@@ -12,10 +12,10 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Case, Count, F, IntegerField, OuterRef, Q, QuerySet, Subquery, Value, When
+from django.db.models import Case, Count, Exists, F, IntegerField, OuterRef, Q, QuerySet, Subquery, Value, When
 from django.db.models.functions import Coalesce
 
-from annotate.models import Assignment, ItemHand, Membership, QualificationAttempt, Stage, StageItem
+from annotate.models import Assignment, Exclusion, ItemHand, Membership, QualificationAttempt, Stage, StageItem
 from annotate.reaching import OutOfReach, Place, Reader, Why, out_of_reach, reads
 from annotate.services.checks import MAX_ATTEMPTS
 
@@ -105,9 +105,17 @@ def reach(stages: Iterable[Stage]) -> dict[int, Reach]:
 
 
 def _readers(stages: Iterable[Stage]) -> dict[int, list[Reader]]:
-    """Who may take each stage: active members with one of its roles, but for those who can no longer qualify for it."""
+    """Whose answers would count in each stage: active members with one of its roles.
+
+    But for those who can no longer qualify for it, and those who are excluded: what they answer, no figure counts.
+    """
     stages = list(stages)
-    members = Membership.objects.active().filter(project__in={stage.project_id for stage in stages}).order_by("pk")
+    excluded = Exclusion.objects.standing().filter(project=OuterRef("project"), person=OuterRef("person"))
+    members = (
+        Membership.objects.active()
+        .filter(~Exists(excluded), project__in={stage.project_id for stage in stages})
+        .order_by("pk")
+    )
     rows = list(members.values_list("project", "role", "person", "languages", "group"))
     attempts = QualificationAttempt.objects.in_force().filter(stage__in=stages, stage__qualification_size__gt=0)
     n_failed = Counter(attempts.filter(state=QualificationAttempt.State.FAILED).values_list("stage", "person"))

@@ -14,6 +14,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotate.models import (
+    Annotation,
     Assignment,
     Feed,
     GuidelineVersion,
@@ -301,6 +302,50 @@ def test_places_that_nobody_gave_back_are_given_back_at_a_press(project: Project
     assert "1 place is free again." in text(response)
     assert Assignment.objects.get().state == "expired"
     assert StageItem.objects.get().active == 0
+
+
+def test_a_failed_import_is_no_news_once_the_mended_file_came_in(project: Project):
+    import_failed(project)
+    assert kinds(project) == ["import_failed"]
+    failed = ImportJob.objects.get()
+    mended = ImportJob.objects.create(project=project, source=failed.source, state="cancelled", due_at=None)
+    assert kinds(project) == ["import_failed"]
+    ImportJob.objects.filter(pk=mended.pk).update(state="done", finished_at=timezone.now())
+    assert kinds(project) == []
+    ImportJob.objects.filter(pk=failed.pk).delete()
+    import_failed_again = ImportJob.objects.create(
+        project=project, source=failed.source, state="failed", error="Again.", due_at=None, finished_at=timezone.now()
+    )
+    assert kinds(project) == ["import_failed"], import_failed_again
+
+
+@pytest.mark.parametrize(
+    ("arrange", "kind", "name", "sent"),
+    [
+        (finished, "stage_finished", "stage-state", {"from": "project", "step": "close"}),
+        (leases_stuck, "leases_stuck", "project-leases", {}),
+        (flagged, "flagged", "flags-settle", {}),
+        (question, "questions", "question-answer", {}),
+    ],
+)
+def test_what_the_action_beside_an_alert_does_makes_the_alert_go(
+    project: Project, admin: Person, arrange, kind: str, name: str, sent: dict[str, str]
+):
+    arrange(project)
+    assert kind in kinds(project)
+    args: list[object] = [project.slug]
+    if name == "stage-state":
+        args.append(Stage.objects.get().slug)
+    elif name == "flags-settle":
+        sent = {"flag": str(Annotation.objects.get(is_flagged=True).pk)}
+    elif name == "question-answer":
+        asked = Question.objects.get()
+        args.append(asked.pk)
+        sent = {f"q{asked.pk}-answer": "It is."}
+    client = Client()
+    client.force_login(admin)
+    assert client.post(reverse(name, args=args), sent).status_code == 302
+    assert kind not in kinds(project)
 
 
 def test_the_list_of_items_shows_those_that_were_flagged(project: Project, admin: Person):

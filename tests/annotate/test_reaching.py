@@ -15,6 +15,7 @@ from annotate import claim_sql
 from annotate.models import (
     Assignment,
     Candidate,
+    Exclusion,
     Item,
     ItemRevision,
     Membership,
@@ -24,6 +25,7 @@ from annotate.models import (
     StageItem,
 )
 from annotate.reaching import OutOfReach, Place, Reader, Why, out_of_reach, reads
+from annotate.services.excluding import exclude_person, lift_exclusion
 from annotate.services.gold_labels import note_hands
 from annotate.services.reaching import Shortage, reach
 from annotate.services.submitting import skip_assignment
@@ -83,7 +85,8 @@ def brute_force(stage: Stage) -> dict[int, int]:
     short = StageItem.objects.short_of_answers().filter(stage=stage, purpose="")
     found = dict.fromkeys(short.values_list("pk", flat=True), 0)
     members = Membership.objects.active().filter(project=stage.project, role__in=stage.roles)
-    for member in members.select_related("person"):
+    excluded = Exclusion.objects.standing().filter(project=stage.project, person__isnull=False).values("person")
+    for member in members.exclude(person__in=excluded).select_related("person"):
         condition, parameters = claim_sql.eligible(member.languages)
         with connection.cursor() as cursor:
             cursor.execute(
@@ -114,6 +117,10 @@ def test_everybody_at_once_is_counted_as_the_claim_counts_each(seed: int):
         for _ in range(6)
     ]
     outsider = make_annotator()
+    for person in draw.sample(people, draw.choice([0, 0, 1])):
+        exclude_person(project=project, person=person, by=outsider, reason="drawn")
+    for person in draw.sample(people, draw.choice([0, 0, 1])):
+        Person.objects.filter(pk=person.pk).update(is_active=False)
     for stage in (label, written):
         for _ in range(8):
             item = make_stage_item(
@@ -204,6 +211,24 @@ def test_somebody_who_is_paused_or_deactivated_is_nobody_who_could_answer():
     Person.objects.filter(pk=second.pk).update(is_active=False)
     (one,) = reach([stage])[stage.pk].items
     assert (one.why, one.n_eligible, one.n_missing) == (Why.ROLE, 0, 2)
+
+
+@pytest.mark.django_db
+def test_somebody_who_is_excluded_is_nobody_who_could_answer_until_that_is_lifted():
+    stage = make_stage(overlap=2)
+    make_stage_item(stage)
+    first, _second = make_member(stage.project), make_member(stage.project)
+    admin = make_member(stage.project, "admin")
+    made = exclude_person(project=stage.project, person=first, by=admin, reason="too fast")
+    (one,) = reach([stage])[stage.pk].items
+    assert (one.why, one.n_eligible, one.n_missing) == (Why.ROLE, 1, 1)
+    # Of another project they are no less than before.
+    elsewhere = make_stage(overlap=1)
+    make_stage_item(elsewhere)
+    elsewhere.project.memberships.create(person=first, role="annotator")
+    assert not reach([elsewhere])[elsewhere.pk].items
+    lift_exclusion(exclusion=made, by=admin)
+    assert not reach([stage])[stage.pk].items
 
 
 @pytest.mark.django_db
