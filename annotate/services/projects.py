@@ -287,6 +287,8 @@ def change_form(
     answered as it was asked, and a run says what it asked. Raises StageFormFrozen, writing nothing, where people have
     answered, unless `as_new_version` says that this is meant.
     """
+    # Whoever saves at the same moment comes after: the version that is current now may then be none any more.
+    Stage.objects.select_for_update(no_key=True).get(pk=stage.pk)
     # FOR UPDATE waits for answers on their way in: storing one locks the version it points to.
     version = StageVersion.objects.select_for_update().get(stage=stage, is_current=True)
     shown = list(shown_keys)

@@ -13,13 +13,14 @@ import pytest
 from django.db import connection, transaction
 
 from annotate.exceptions import ProposalChanged
-from annotate.models import Annotation, Assignment, Exclusion, Person, Resolution, Stage, StageItem
+from annotate.models import Annotation, Assignment, Exclusion, Person, Resolution, Stage, StageItem, StageVersion
 from annotate.services import (
     adjudicating,
     assigning,
     excluding,
     gold_proposals,
     leaving,
+    projects,
     resolving,
     submitting,
     vetting,
@@ -28,6 +29,7 @@ from annotate.services.votes import votes_about
 from annotate.stage_kinds import KINDS
 from tests.annotate.queue_checks import assert_queue_is_sound
 from tests.factories import (
+    YES_NO,
     make_annotation,
     make_assignment,
     make_item,
@@ -269,3 +271,22 @@ def test_two_decisions_about_one_answer_lifted_at_once_leave_its_place_to_neithe
     tab.result(PATIENCE_SECONDS)
     assert Annotation.objects.counted().count() == 1
     assert_queue_is_sound(stage)
+
+
+def test_a_form_that_is_saved_twice_at_once_is_changed_once_after_the_other(stage, in_a_tab):
+    # The second waited for the version that was current, which the first had replaced: there was none any more.
+    give(make_stage_item(stage), make_member(stage.project))
+    admin = make_member(stage.project, "admin")
+
+    def save(caption: str) -> StageVersion:
+        fields = [YES_NO[0], {"name": "why", "type": "text", "caption": caption, "decides": False, "required": False}]
+        return projects.change_form(stage=stage, by=admin, fields=fields, shown_keys=["question"], as_new_version=True)
+
+    with transaction.atomic():
+        save("Why?")
+        tab = in_a_tab(lambda: save("Why so?"))
+    tab.result(PATIENCE_SECONDS)
+    newest = stage.versions.get(is_current=True)
+    assert newest.fields[1]["caption"] == "Why so?"
+    # Only words are other than in the version before, with which nobody has answered.
+    assert stage.versions.count() == newest.number
