@@ -32,6 +32,12 @@ class GoldVersion(serializers.Serializer):
     version = serializers.IntegerField()
     answers = serializers.JSONField(help_text="A list of acceptable values; empty where the label was taken back.")
     origin = serializers.ChoiceField(choices=Gold.Origin.values)
+    votes_of = serializers.CharField(
+        source="votes_of.slug",
+        default=None,
+        allow_null=True,
+        help_text="The stage whose votes came to it; null where it is no vote's.",
+    )
     is_current = serializers.BooleanField()
     created_at = serializers.DateTimeField()
 
@@ -69,7 +75,7 @@ class GoldVersions(ApiView):
         project = project_read_by(self.person, slug)
         asked = self.asked(GoldQuery)
         rows = Gold.objects.visible_to(self.person).filter(item__project=project, **_of_item(asked, "item"))
-        return self.page(rows.select_related("item"), GoldVersion, asked)
+        return self.page(rows.select_related("item", "votes_of"), GoldVersion, asked)
 
 
 class GoldProposals(ApiView):

@@ -15,6 +15,7 @@ from annotate.models import Event, Gold, GoldRefusal, Resolution
 from annotate.services import resolving
 from annotate.services.gold_proposals import accept_proposal, answer_hash, decided_in, proposals_of, refuse_proposal
 from annotate.services.submitting import revise_annotation
+from tests.api_client import ApiClient
 from tests.factories import (
     SHORT_ANSWER,
     make_annotation,
@@ -79,7 +80,9 @@ def test_what_is_voted_on_elsewhere_is_no_proposal(study):
 def test_accepted_it_is_a_version_that_says_who_and_where_from(study):
     gold = decide(study, accept_proposal)
     assert (gold.version, gold.answers, gold.origin) == (2, ["365 days"], "expert")
-    assert (gold.made_by, gold.accepted_by) == (study.admin, study.admin)
+    assert (gold.made_by, gold.accepted_by, gold.votes_of) == (study.admin, study.admin, study.stage)
+    told = ApiClient(study.admin, "read").get(f"projects/{study.project.slug}/gold/").json()["results"]
+    assert {one["version"]: one["votes_of"] for one in told} == {1: None, 2: study.stage.slug}
     assert Gold.objects.get(is_current=True) == gold
     assert Event.objects.get(verb="gold.made").actor == study.admin.pseudonym
     assert open_proposals(study) == []

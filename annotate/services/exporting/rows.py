@@ -99,12 +99,12 @@ def _by_key(content: Sequence[Sequence[Any]]) -> dict[str, Any]:
 def _labels_of(items: Sequence[int]) -> dict[int, list[dict[str, Any]]]:
     labels: dict[int, list[dict[str, Any]]] = defaultdict(list)
     golds = Gold.objects.filter(item__in=items).order_by("item", "field", "label_set", "version")
-    for item, made_at, made_by, accepted_by, *values in golds.values_list(
-        "item_id", "created_at", "made_by__pseudonym", "accepted_by__pseudonym",
+    for item, made_at, made_by, accepted_by, votes_of, *values in golds.values_list(
+        "item_id", "created_at", "made_by__pseudonym", "accepted_by__pseudonym", "votes_of__slug",
         "field", "label_set", "version", "answers", "origin", "is_current",
     ):  # fmt: skip
         names = ("field", "label_set", "version", "answers", "origin", "is_current")
-        who = {"made_by": made_by, "accepted_by": accepted_by}
+        who = {"made_by": made_by, "accepted_by": accepted_by, "votes_of": votes_of}
         labels[item].append(dict(zip(names, values, strict=True)) | who | {"created_at": utc(made_at)})
     return labels
 
