@@ -23,7 +23,7 @@ from annotate.sources.detect import DELIMITED_FORMATS, FORMATS, NESTED_FORMATS, 
 from annotate.sources.guessing_answers import field_name
 from annotate.sources.mapping import KINDS, ContentColumn, GoldColumn, Mapping
 from annotate.stage_kinds import KINDS as STAGE_KINDS
-from annotate.wording import _
+from annotate.wording import _, said
 
 # A page with a row for each of ten thousand columns helps nobody; those beyond are kept aside.
 MAX_COLUMNS = 150
@@ -61,7 +61,7 @@ class StageField(forms.ModelChoiceField):
         self.queryset = stages.exclude(state=Stage.State.CLOSED).order_by("position", "pk")
 
     def label_from_instance(self, stage: Any) -> str:
-        return f"{stage.title} ({stage.get_state_display()})"
+        return f"{stage.title} ({said(stage.get_state_display())})"
 
 
 class UploadForm(PlainForm):

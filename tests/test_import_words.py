@@ -21,7 +21,7 @@ from annotate.sources.errors import SourceError
 from annotate.speaking import said_again
 from annotate.wording import _, said
 from config.env import PROJECT
-from tests.factories import make_item, make_member, make_project
+from tests.factories import make_item, make_member, make_project, make_stage
 
 pytestmark = pytest.mark.django_db
 
@@ -125,6 +125,18 @@ def test_a_stored_fault_is_said_in_chinese_by_every_page_that_shows_it(name: str
     with translation.override("zh-hans"):
         told = [said_again(stored.error), *(said_again(one["message"]) for one in stored.report.get("problems", []))]
     assert left_in_english([words for words in told if words]) == []
+
+
+def test_the_stages_to_choose_from_say_their_state_in_chinese():
+    world = World()
+    make_stage(world.project, title="Label")
+    page = world.browser("zh-CN").get(reverse("import", args=[world.project.slug])).content.decode()
+    sent = {"file": ContentFile(b"id,question\n1,Is it?\n", name="a.csv")}
+    page += (
+        world.browser("zh-CN").post(reverse("import", args=[world.project.slug]), sent, follow=True).content.decode()
+    )
+    (label,) = set(re.findall(r"Label \(([^)]*)\)", page))
+    assert HAN.search(label)
 
 
 # The place before a sentence
