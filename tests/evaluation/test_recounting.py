@@ -57,6 +57,7 @@ NO_COUNTERS = {
     "annotate.Invite": {"uses"},  # who came in through it is not kept
     "annotate.ItemSet": {"n_population"},  # what there was to draw from at the time
     "annotate.Participation": {"checks_owed"},  # under the rates that there were
+    "annotate.ProlificStudy": {"n_answers"},  # how many are asked for
     "annotate.QualificationAttempt": {"seed", "n_items", "mark", "n_right"},  # frozen when it began, and ended
     "annotate.Stage": {
         *("position", "seed", "escalate_by"),
