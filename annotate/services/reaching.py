@@ -86,7 +86,7 @@ def reach(stages: Iterable[Stage]) -> dict[int, Reach]:
     readers = _readers(asked.values())
     work = StageItem.objects.filter(purpose=StageItem.Purpose.WORK)
     short = work.short_of_answers().filter(stage__in=asked).order_by("stage", "rank")
-    judged, audited = _judged(asked), _audited(asked.values())
+    judged, audited = _judged(asked.values()), _audited(asked.values())
     most_of_few = sum(max(map(len, few.values()), default=0) for few in (judged, audited))
     suspects = _suspects(short, readers, most_of_few)
     met = _met(short, suspects)
@@ -131,29 +131,39 @@ def _readers(stages: Iterable[Stage]) -> dict[int, list[Reader]]:
     }
 
 
-def _judged(stages: Collection[int]) -> dict[int, set[int]]:
+def _judged(stages: Collection[Stage]) -> dict[int, set[int]]:
     """Place -> who was to decide about its answers, and so has read them."""
-    judging = Assignment.objects.filter(
-        stage__kind__in=JUDGING, stage_item__candidate=None, stage_item__source__stage__in=stages
-    )
     judged: dict[int, set[int]] = defaultdict(set)
+    judging = Assignment.objects.filter(
+        stage__in=_beside(stages, JUDGING),
+        stage_item__candidate=None,
+        stage_item__source__stage__in=[stage.pk for stage in stages],
+    )
     for place, person in judging.values_list("stage_item__source", "person"):
         judged[place].add(person)
     return judged
 
 
-def _audited(stages: Iterable[Stage]) -> dict[int, set[int]]:
+def _audited(stages: Collection[Stage]) -> dict[int, set[int]]:
     """Revision -> who was shown its label in an audit, or a model's answer to judge."""
-    shown = Assignment.objects.filter(
-        stage__kind__in=[Stage.Kind.AUDIT, Stage.Kind.JUDGE],
-        stage__project__in={stage.project_id for stage in stages},
-        stage_item__candidate__isnull=False,
+    drawn = StageItem.objects.filter(
+        stage__in=_beside(stages, (Stage.Kind.AUDIT, Stage.Kind.JUDGE)), candidate__isnull=False
     )
     audited: dict[int, set[int]] = defaultdict(set)
     # In whatever wording: each revision of the item.
-    for revision, person in shown.values_list("stage_item__revision__item__revisions", "person"):
+    for revision, person in drawn.filter(assignments__isnull=False).values_list(
+        "revision__item__revisions", "assignments__person"
+    ):
         audited[revision].add(person)
     return audited
+
+
+def _beside(stages: Iterable[Stage], kinds: Sequence[str]) -> list[int]:
+    """The stages of these kinds in the same projects. By their ids, and not joined: right after an import PostgreSQL
+    does not know yet that an audit has few places and the project many answers, and would go through all of them for
+    each."""
+    projects = {stage.project_id for stage in stages}
+    return list(Stage.objects.filter(project__in=projects, kind__in=kinds).values_list("pk", flat=True))
 
 
 def _suspects(short: QuerySet[StageItem], readers: dict[int, list[Reader]], most_of_few: int) -> list[StageItem]:
