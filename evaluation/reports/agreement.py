@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from annotate.wording import _
 from evaluation.reports.comparison import Comparison
 from evaluation.reports.figures import (
     MIN_STRATUM_ITEMS,
@@ -75,7 +76,7 @@ def _pair_figures(comparison: Comparison, bootstrap: Bootstrap) -> Iterator[Figu
 def _stratum_figures(comparison: Comparison, bootstrap: Bootstrap) -> Iterator[Figure]:
     """By every stratum, with the items that have none as in a breakdown; no number below 20 items with a pair."""
     has_pair = (comparison.people.labels >= 0).sum(axis=1) >= 2
-    row = Row("people", "people", "Agreement among people")
+    row = Row("people", "people", _("Agreement among people"))
     for name, values in strata_of(comparison).items():
         for value in values:
             items = items_of_stratum(comparison, name, value)
@@ -87,7 +88,7 @@ def _stratum_figures(comparison: Comparison, bootstrap: Bootstrap) -> Iterator[F
                     "agreement_stratum", row, COEFFICIENTS[measure](ratings, None if is_small else bootstrap)
                 )
                 if is_small:
-                    note = f"fewer than {MIN_STRATUM_ITEMS} items"
+                    note = _("fewer than %(n_items)s items", n_items=MIN_STRATUM_ITEMS)
                     figure = replace(figure, value=None, undefined=TOO_FEW, note=note)
                 yield replace(figure, stratum=name, stratum_value=value)
 

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from annotate.wording import _
 from evaluation.reports.comparison import Comparison
 from evaluation.reports.figures import Figure, Row, from_estimate
 from evaluation.stats import Bootstrap, DawidSkene, chosen_label_accuracy, dawid_skene
 
-PEOPLE_DAWID_SKENE = Row("people_dawid_skene", "people", "People, Dawid and Skene’s model")
+PEOPLE_DAWID_SKENE = Row("people_dawid_skene", "people", _("People, Dawid and Skene’s model"))
 # The reader of a report waits: what still moves after this many steps, moves in the sixth digit.
 _MAX_ITERATIONS = 300
 _TOLERANCE = 1e-8

@@ -118,7 +118,7 @@ class Row:
 
 PEOPLE_MEAN = Row("people_mean", "people", _("People, mean person"))
 PEOPLE_POOLED = Row("people_pooled", "people", _("People, all answers pooled"))
-PEOPLE_VOTE = Row("people_vote", "people", "People, vote")
+PEOPLE_VOTE = Row("people_vote", "people", _("People, vote"))
 PEOPLE_VOTE_ESCALATED = Row("people_vote_escalated", "people", _("People, after escalation: vote"))
 BEST_PERSON = Row("people_best", "people", _("The best person, chosen on other items"))
 LEAVE_ONE_OUT = Row("people_leave_one_out", "people", _("One person against the vote of the others"))
@@ -193,7 +193,12 @@ def _vote_accuracy(
     asked = comparison.people.asked_items
     votes = vote_of_k(labels, scores, scorable=asked, roots=comparison.roots, bootstrap=bootstrap)
     n_answers = int(((labels >= 0) & asked[:, np.newaxis]).sum())
-    row = replace(row, label=f"{row.label} of {_votes_words(votes.votes_per_item)}")
+    n_votes = _votes_words(votes.votes_per_item)
+    labels_of = {
+        PEOPLE_VOTE.row: _("People, vote of %(n_votes)s", n_votes=n_votes),
+        PEOPLE_VOTE_ESCALATED.row: _("People, after escalation: vote of %(n_votes)s", n_votes=n_votes),
+    }
+    row = replace(row, label=labels_of.get(row.row, f"{row.label} of {n_votes}"))
     figures = []
     for denominator, estimate in (("all", votes.all_items), ("answered", votes.resolved)):
         figure = from_estimate("accuracy", row, scorer, estimate, denominator=denominator)
@@ -278,7 +283,7 @@ def agreement_figures(
     """
     coefficients = coefficients_that_fit(comparison)
     ratings = ratings_of(comparison)
-    row = Row("people", "people", "Agreement among people")
+    row = Row("people", "people", _("Agreement among people"))
     return [
         from_coefficient("agreement", row, coefficient(ratings, bootstrap))
         for name, coefficient in coefficients.items()
@@ -489,7 +494,7 @@ def _few(row: Row, scorer: str, n_items: int) -> Figure:
         denominator="all",
         n_items=n_items,
         undefined=TOO_FEW,
-        note=f"fewer than {MIN_STRATUM_ITEMS} items",
+        note=_("fewer than %(n_items)s items", n_items=MIN_STRATUM_ITEMS),
     )
 
 

@@ -92,7 +92,8 @@ def _account(figures: Figures) -> Section | None:
         sheets.append(
             Sheet(
                 name=f"account-{row}",
-                title=_("From everything to n: %(what)s", what=str(steps[0]["label"])),
+                # One text, for a page to find its parts by: the label was stored.
+                title=str.__str__(_("From everything to n: %(what)s", what=steps[0]["label"])),
                 head=[_("Step"), _("Left out"), _("Remain"), _("Items"), _("People")],
                 lines=[_step(step) for step in steps],
             )

@@ -13,6 +13,7 @@ from typing import Any
 
 from annotate.answers import KEY_VERSION, FieldSpec
 from annotate.models import Exclusion, Stage, StageVersion
+from annotate.wording import _
 from evaluation.matrices import ModelRun, People, Standing, Units
 from evaluation.models import Report, Run
 from evaluation.scorers import get_scorer
@@ -175,13 +176,13 @@ def _why_provisional(*, stage: Stage, runs: Sequence[Run], units: Units, people:
     """What may still move the numbers; empty for a study that has ended."""
     reasons = []
     if stage.state != Stage.State.CLOSED:
-        reasons.append("the stage is not closed")
+        reasons.append(_("the stage is not closed"))
     answered = {row.unit for row in people.answers if row.standing is Standing.COUNTED}
     if missing := len(units) - len(answered):
-        reasons.append(f"nobody has answered {missing:,} of {len(units):,} items")
+        reasons.append(_("nobody has answered %(n)s of %(n_all)s items", n=f"{missing:,}", n_all=f"{len(units):,}"))
     unfinished = [run.name for run in runs if run.state != Run.State.DONE]
     if unfinished:
-        reasons.append(f"not finished: {', '.join(unfinished)}")
+        reasons.append(_("not finished: %(runs)s", runs=", ".join(unfinished)))
     return reasons
 
 

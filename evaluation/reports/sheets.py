@@ -130,11 +130,15 @@ def methods(figures: Figures) -> str:
 def _method(method: str, level: float, n_resamples: int | None, seed: int | None) -> str:
     if n_resamples is None:
         method = method.replace("wilson", "Wilson")
-        return _("%(level)s %% intervals: %(method)s", level=f"{level * 100:g}", method=method)
+        return _(
+            "%(level)s %% intervals: %(method)s",
+            level=f"{level * 100:g}",
+            method=words.OF_STATISTICS.get(method, method),
+        )
     return _(
         "%(level)s %% intervals: %(method)s, %(n)s resamples, seed %(seed)s",
         level=f"{level * 100:g}",
-        method=method,
+        method=words.OF_STATISTICS.get(method, method),
         n=f"{n_resamples:,}",
         seed=seed,
     )

@@ -152,24 +152,14 @@ def _cell(
         n=n,
         n_items=n,
         undefined=NO_TRIALS if mean is None else TOO_FEW if is_small else "",
-        note=f"fewer than {MIN_STRATUM_ITEMS} items" if is_small else "",
+        note=_("fewer than %(n_items)s items", n_items=MIN_STRATUM_ITEMS) if is_small else "",
         is_exploratory=True,
     )
 
 
 def _small(cells: Sequence[Figure]) -> str:
     n = sum(figure.undefined == TOO_FEW for figure in cells)
-    return (
-        ngettext(
-            "%(n)s cell of fewer than %(n_items)s items",
-            "%(n)s cells of fewer than %(n_items)s items",
-            n,
-            n=n,
-            n_items=MIN_STRATUM_ITEMS,
-        )
-        if n
-        else ""
-    )
+    return _("cells of fewer than %(n_items)s items: %(n)s", n=n, n_items=MIN_STRATUM_ITEMS) if n else ""
 
 
 def _place(pairs: Sequence[Sequence[str]], names: tuple[str, str]) -> tuple[int, int] | None:

@@ -114,10 +114,10 @@ def agreement_table(figures: Figures) -> list[dict[str, Any]]:
 
 
 AGREEMENT_PARTS = {
-    "agreement_label": "label",
+    "agreement_label": _("label"),
     "agreement_person": _("person, against the others"),
     "agreement_pair": _("pair of people"),
-    "agreement_stratum": "stratum",
+    "agreement_stratum": _("stratum"),
 }
 
 

@@ -150,6 +150,18 @@ def measure_words(measure: str) -> str:
     return MEASURES.get(measure, measure.replace("_", " "))
 
 
+# What evaluation/stats says, which knows no languages: marked here, so that catalogues have it.
+OF_STATISTICS: dict[str, str] = {
+    str.__str__(sentence): sentence
+    for sentence in (
+        _("percentile bootstrap over roots"),
+        _("percentile bootstrap over roots (sign test)"),
+        _("Wilson within strata, weighted by population, with finite-population correction"),
+        _("degenerate interval: every resample gave the same value"),
+    )
+}
+
+
 def undefined_words(figure: Mapping[str, Any]) -> str:
     """Why a figure has no value."""
     reason, note = str(figure["undefined"]), str(figure["note"])

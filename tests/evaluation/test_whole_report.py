@@ -10,6 +10,7 @@ import re
 from pathlib import Path
 
 import pytest
+from django.conf import settings
 from django.urls import reverse
 
 from annotate.models import Annotation
@@ -300,3 +301,25 @@ def test_a_page_in_chinese_says_our_sentences_and_leaves_texts_of_the_project(cl
     assert "From everything to n" not in page
     assert "Left out" not in page
     assert content(report, "report.md").count("每") == content(report, "report.tex").count("每") == 0
+
+
+# What the people of the study wrote themselves.
+THEIR_OWN = (
+    *("People against models", "Audit of gold", "Not sure enough"),
+    *(BAD_ITEM, SPEED, "much too fast", "two readings", "typed by mistake"),
+)
+
+
+def test_its_page_in_another_language_says_nothing_of_ours_in_english(whole, report, client):
+    client.force_login(whole.study.admin)
+    client.cookies[settings.LANGUAGE_COOKIE_NAME] = "zh-hans"
+    page = client.get(reverse("report", args=[whole.study.project.slug, report.pk])).content.decode()
+    # Charts are files, and files are in English.
+    page = re.sub(r"(?s)<(script|style|svg).*?</\1>", "", page)
+    texts = re.findall(r">([^<]+)<", page) + re.findall(r'(?:aria-label|title|alt)="([^"]+)"', page)
+    assert "阶段尚未关闭" in page
+    for text in {html.unescape(" ".join(text.split())) for text in texts}:
+        ours = text
+        for own in THEIR_OWN:
+            ours = ours.replace(own, "")
+        assert not re.search(r"[a-z]{3,} [a-z]{2,}", ours), text
