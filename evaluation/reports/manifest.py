@@ -174,7 +174,7 @@ def _exclusions(report: Report) -> list[dict[str, Any]]:
 
 def _why_provisional(*, stage: Stage, runs: Sequence[Run], units: Units, people: People) -> list[str]:
     """What may still move the numbers; empty for a study that has ended."""
-    reasons = []
+    reasons: list[str] = []
     if stage.state != Stage.State.CLOSED:
         reasons.append(_("the stage is not closed"))
     answered = {row.unit for row in people.answers if row.standing is Standing.COUNTED}

@@ -152,7 +152,7 @@ def test_a_cell_of_few_items_has_no_mean_and_the_sd_says_how_many_are_small():
     assert cells["1 × 1"] == (1.0, 20, "")
     assert cells["2 × 2"] == cells["2 × 1"] == (None, 1, "too_few")
     spread = one(found, measure="sd_over_cells")
-    assert (spread.value, spread.n, spread.note) == (0.0, 3, "2 cells of fewer than 20 items")
+    assert (spread.value, spread.n, spread.note) == (0.0, 3, "cells of fewer than 20 items: 2")
 
 
 def test_a_grid_has_a_mean_for_each_cell_and_the_sd_over_cells(monkeypatch):
