@@ -8,7 +8,7 @@ tests/annotate/test_reaching.py holds the two against each other.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +21,7 @@ from annotate.services.checks import MAX_ATTEMPTS
 
 # Kinds of items that are told apart before any item is read; more of them only make the first look coarser.
 MOST_KINDS = 60
-# So many ids are named in a statement; beyond that it asks for all items that are short of answers.
+# So many ids are named in a statement; beyond that it asks for all of their stages or projects.
 MOST_NAMED = 500
 JUDGING = (Stage.Kind.ADJUDICATE, Stage.Kind.REVIEW)
 
@@ -89,7 +89,7 @@ def reach(stages: Iterable[Stage]) -> dict[int, Reach]:
     judged, audited = _judged(asked.values()), _audited(asked.values())
     most_of_few = sum(max(map(len, few.values()), default=0) for few in (judged, audited))
     suspects = _suspects(short, readers, most_of_few)
-    met = _met(short, suspects)
+    met = _met(asked, suspects)
     for row in suspects:
         met[row.pk] |= judged[row.pk]
         if row.candidate_id is None:
@@ -194,7 +194,8 @@ def _suspects(short: QuerySet[StageItem], readers: dict[int, list[Reader]], most
     )
     free = F("wanted") - F("done") - F("active")
     is_near = Q(able__lt=free + F("kept_from") + most_of_few) | Q(stage__kind=Stage.Kind.AUDIT)
-    return list(short.annotate(able=able, kept_from=kept_from).filter(is_near))
+    near = short.annotate(able=able, kept_from=kept_from).filter(is_near)
+    return list(near.select_related("revision", "source__source").defer("revision__content"))
 
 
 def _count(rows: QuerySet[Any], of: str) -> Coalesce:
@@ -202,51 +203,70 @@ def _count(rows: QuerySet[Any], of: str) -> Coalesce:
     return Coalesce(Subquery(counted, output_field=IntegerField()), 0)
 
 
-def _met(short: QuerySet[StageItem], suspects: Sequence[StageItem]) -> dict[int, set[int]]:
-    """Place -> who met it, wrote it, answered what it is about, or had a part in its gold label or what it audits."""
+def _met(asked: Mapping[int, Stage], suspects: Sequence[StageItem]) -> dict[int, set[int]]:
+    """Place -> who met it, wrote it, answered what it is about, or had a part in its gold label or what it audits.
+
+    What belongs together is found here and not in a join: right after an import PostgreSQL knows nothing of the new
+    rows yet, and would go through all of one table for each row of another.
+    """
     met: dict[int, set[int]] = defaultdict(set)
+    places: dict[int, list[int]] = {}
+    about: dict[int, list[int]] = defaultdict(list)
+    stages = set()
     for row in suspects:
+        places[row.pk] = [row.pk]
         if row.author_id is not None:
             met[row.pk].add(row.author_id)
-    ids = [row.pk for row in suspects]
-    places = short.order_by().filter(pk__in=ids) if len(ids) <= MOST_NAMED else short.order_by()
-    seen = Assignment.objects.filter(stage_item__in=places).exclude(state__in=["expired", "withdrawn"])
-    submitted = Assignment.State.SUBMITTED
-    voted = places.filter(source__assignments__state=submitted)
-    voted_before = places.filter(source__source__assignments__state=submitted)
-    for pairs in (
-        seen.values_list("stage_item", "person"),
-        voted.values_list("pk", "source__assignments__person"),
-        voted_before.values_list("pk", "source__source__assignments__person"),
-    ):
-        for place, person in pairs.iterator(chunk_size=5_000):
-            met[place].add(person)
-    _add_makers(met, places)
-    _add_hands(met, places)
+        source = row.source
+        for _ in range(2):
+            if source is not None:
+                about[source.pk].append(row.pk)
+                stages.add(source.stage_id)
+                source = source.source
+    seen = _assignments(places, {row.stage_id for row in suspects}).exclude(state__in=["expired", "withdrawn"])
+    voted = _assignments(about, stages).filter(state=Assignment.State.SUBMITTED)
+    for rows, concerned in ((seen, places), (voted, about)):
+        for place, person in rows.values_list("stage_item", "person").iterator(chunk_size=5_000):
+            for concerns in concerned.get(place, ()):
+                met[concerns].add(person)
+    _add_makers(met, asked, suspects)
+    _add_hands(met, asked, suspects)
     return met
 
 
-def _add_hands(met: dict[int, set[int]], places: QuerySet[StageItem]) -> None:
+def _assignments(places: Collection[int], stages: Iterable[int]) -> QuerySet[Assignment]:
+    """Those of the places, and of others of their stages where the places are many."""
+    if len(places) <= MOST_NAMED:
+        return Assignment.objects.filter(stage_item__in=list(places))
+    return Assignment.objects.filter(stage__in=list(stages))
+
+
+def _add_hands(met: dict[int, set[int]], asked: Mapping[int, Stage], suspects: Sequence[StageItem]) -> None:
     """Who had a hand in an item's gold label does not answer or audit it, nor decide about its audit."""
-    kept = places.exclude(Q(stage__kind__in=JUDGING) & (Q(source=None) | Q(source__candidate=None)))
     items: dict[int, list[int]] = defaultdict(list)
-    for place, item in kept.values_list("pk", "revision__item"):
-        items[item].append(place)
-    hands = ItemHand.objects.filter(item__in=kept.values("revision__item"))
+    for row in suspects:
+        is_about_answers = row.source is None or row.source.candidate_id is None
+        if not (asked[row.stage_id].kind in JUDGING and is_about_answers):
+            items[row.revision.item_id].append(row.pk)
+    hands = (
+        ItemHand.objects.filter(item__in=list(items))
+        if len(items) <= MOST_NAMED
+        else ItemHand.objects.filter(item__project__in={stage.project_id for stage in asked.values()})
+    )
     for item, person in hands.values_list("item", "person"):
-        for place in items[item]:
+        for place in items.get(item, ()):
             met[place].add(person)
 
 
-def _add_makers(met: dict[int, set[int]], places: QuerySet[StageItem]) -> None:
+def _add_makers(met: dict[int, set[int]], asked: Mapping[int, Stage], suspects: Sequence[StageItem]) -> None:
     """Who answered an item anywhere does not audit its label."""
-    audits = places.filter(stage__kind=Stage.Kind.AUDIT, candidate__isnull=False)
     items: dict[int, list[int]] = defaultdict(list)
-    for place, item in audits.values_list("pk", "revision__item"):
-        items[item].append(place)
+    for row in suspects:
+        if asked[row.stage_id].kind == Stage.Kind.AUDIT and row.candidate_id is not None:
+            items[row.revision.item_id].append(row.pk)
     made = Assignment.objects.filter(
         state__in=[Assignment.State.LEASED, Assignment.State.SUBMITTED],
-        stage_item__revision__item__in=audits.values("revision__item"),
+        stage_item__revision__item__in=list(items),
     ).exclude(stage__kind__in=[Stage.Kind.AUDIT, Stage.Kind.JUDGE])
     for item, person in made.values_list("stage_item__revision__item", "person"):
         for place in items[item]:
