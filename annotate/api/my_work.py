@@ -45,7 +45,6 @@ class OwnWork(serializers.Serializer):
 class OwnAnswer(serializers.Serializer):
     """An answer of yours as it counts by now. token: of its assignment."""
 
-    id = serializers.IntegerField()
     item = serializers.CharField(source="assignment.stage_item.revision.item.external_id")
     token = serializers.CharField(source="assignment.token")
     answer = serializers.DictField()

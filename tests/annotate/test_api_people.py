@@ -151,7 +151,7 @@ def test_my_program_reads_my_days_times_and_stages(world: World):
     assert (stage["answered"], stage["open_seconds"], stage["answers_without_open_time"]) == (3, 160, 1)
     rows = program.rows(f"projects/{slug}/stages/{world.stage.slug}/my-answers/", limit=2)
     assert len(rows) == 3
-    assert rows[-1]["id"] == world.timed.pk
+    assert rows[-1]["token"] == world.timed.assignment.token
     assert {row["token"] for row in rows} <= set(world.me.assignments.values_list("token", flat=True))
 
 
