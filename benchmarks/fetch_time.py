@@ -67,6 +67,7 @@ def worker(n_items: int, per_root: int = 0) -> Callable[[], None]:
     """Somebody at work in a new project of so many items: each call gives one answer and gets the next item."""
     from django.db import connection
     from django.test import Client
+    from django.urls import reverse
 
     from annotate.models import Item, ItemRevision, Person, Stage, StageItem
     from annotate.services import people, projects
@@ -107,14 +108,15 @@ def worker(n_items: int, per_root: int = 0) -> Callable[[], None]:
     person, _ = people.new_annotator(project=project, by=admin)
     client = Client(HTTP_HOST="127.0.0.1")
     client.force_login(person)
-    page = client.get(f"/work/{name}/label/").content.decode()
+    page = client.get(reverse("work", args=[name, "label"])).content.decode()
 
     def answer() -> None:
         nonlocal page
         form = dict(HIDDEN.findall(page[page.index('id="answer-form"') :].partition("</form>")[0]))
         token = TOKEN.search(page)
         assert token is not None
-        response = client.post(f"/work/a/{token[1]}/submit/", form | {"label": "yes"}, headers={"HX-Request": "true"})
+        address = reverse("work-submit", args=[token[1]])
+        response = client.post(address, form | {"label": "yes"}, headers={"HX-Request": "true"})
         assert response.status_code == 200, response.content
         page = response.content.decode()
 

@@ -34,6 +34,7 @@ import json, os, sys
 os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
 import django
 django.setup()
+from django.urls import reverse
 from annotate.models import Person, Project
 from annotate.services import people, projects
 admin = Person.objects.create_staff(username="admin", password="a long bench password", pseudonym="P-ADMIN000")
@@ -46,7 +47,8 @@ members = []
 for _ in range({n}):
     person, code = people.new_annotator(project=project, by=admin)
     members.append([code, person.pseudonym])
-json.dump(members, sys.stdout)
+addresses = {{"work": reverse("work", args=["bench", "label"]), "submit": reverse("work-submit", args=["TOKEN"])}}
+json.dump([members, addresses], sys.stdout)
 """
 
 HIDDEN = re.compile(r'<input type="hidden" name="(\w+)" value="([^"]*)">')
@@ -110,7 +112,7 @@ class System(Adapter):
     # -- workload
     async def setup(self, annotators):
         program = SETUP.format(n=annotators, overlap=self.cfg.overlap, choices=common.CHOICES)
-        self.members = json.loads(self._python("-c", program))
+        self.members, self.addresses = json.loads(self._python("-c", program))
         self.index = {pseudonym: i for i, (_, pseudonym) in enumerate(self.members)}
         self.held = {}
 
@@ -143,12 +145,12 @@ class System(Adapter):
     async def fetch_next(self, session, i):
         if i in self.held and self.cfg.extra.get("apart") != "1":
             return self.held.pop(i)
-        async with session.get(f"{self.base}/work/bench/label/") as response:
+        async with session.get(self.base + self.addresses["work"]) as response:
             return _item_on(await self._text(response))
 
     async def submit(self, session, i, handle, choice):
         async with session.post(
-            f"{self.base}/work/a/{handle['token']}/submit/",
+            self.base + self.addresses["submit"].replace("TOKEN", handle["token"]),
             data=handle["form"] | {"label": choice, "active_seconds": "1"},
             headers={"HX-Request": "true", "Referer": self.base},
         ) as response:

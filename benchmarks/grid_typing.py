@@ -110,6 +110,8 @@ def measure(given: argparse.Namespace) -> None:
 
 def prepare(given: argparse.Namespace) -> tuple[Any, str]:
     """A stage that asks for such a table, and somebody who answers it."""
+    from django.urls import reverse
+
     from annotate.models import Item, ItemRevision, Person, Stage, StageItem
     from annotate.services import people, projects
 
@@ -130,7 +132,7 @@ def prepare(given: argparse.Namespace) -> tuple[Any, str]:
         StageItem.objects.create(stage=stage, revision=revision, rank=n, language="en", wanted=1)
     Stage.objects.filter(pk=stage.pk).update(state="open")
     person, _ = people.new_annotator(project=project, by=admin)
-    return person, "/work/grid/grid/"
+    return person, reverse("work", args=[project.slug, stage.slug])
 
 
 def timed(page: Any, keys: Sequence[str]) -> list[float]:

@@ -93,9 +93,9 @@ def _run_child(
             child.kill()
             output, complaint = child.communicate()
             reason = f"Rendering took more than {limits.chunk_seconds} s."
-        except BaseException:
-            child.kill()  # a task's time limit must not leave a renderer behind
-            raise
+        finally:
+            # Whatever interrupts this, such as a task's time limit, leaves no renderer behind.
+            child.kill()
     # The last line is whole only if it ends in a line feed: a killed child may have been in the middle of one.
     rendered = [_result(line) for line in output.split(b"\n")[:-1]]
     if reason is None and (child.returncode != 0 or len(rendered) < len(prompts)):

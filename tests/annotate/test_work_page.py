@@ -608,7 +608,7 @@ def test_what_is_carried_through_signing_in_goes_to_work_pages_only():
         kept = {"kept": json.dumps([["label", "no"]]), "kept_path": path}
         response = Client().post(reverse("sign-in"), kept | {"code": code})
         assert response.status_code == 302, path
-    broken = {"kept": "{", "kept_path": "/work/a/x/submit/"}
+    broken = {"kept": "{", "kept_path": reverse("work-submit", args=["x"])}
     assert Client().post(reverse("sign-in"), broken | {"code": code}).status_code == 302
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from io import StringIO
 from typing import Any
 
@@ -262,22 +263,11 @@ def test_beside_people_at_work_nothing_differs_and_what_did_is_made_right():
     for _ in range(60):
         make_stage_item(stage)
     people = [make_member(stage.project) for _ in range(6)]
-    errors: list[BaseException] = []
     looked_twice = threading.Event()
 
-    def in_thread(work: Callable[[], None]) -> threading.Thread:
-        def run() -> None:
-            try:
-                work()
-            except BaseException as error:
-                errors.append(error)
-                raise
-            finally:
-                connection.close()
-
-        thread = threading.Thread(target=run)
-        thread.start()
-        return thread
+    def at_work(person: Any) -> None:
+        with closing(connection):
+            answer_all(person)
 
     def answer_all(person: Any) -> None:
         taken = assigning.claim_next(stage=stage, person=person, languages=[])
@@ -298,20 +288,20 @@ def test_beside_people_at_work_nothing_differs_and_what_did_is_made_right():
                 languages=[],
             ).next
 
-    at_work = [in_thread(lambda person=person: answer_all(person)) for person in people]
-    n_looks = 0
-    while any(thread.is_alive() for thread in at_work):
-        # In the same moments votes are counted.
-        resolving.resolve_due(limit=50)
-        assert told() == []
-        n_looks += 1
-        if n_looks == 2:
-            looked_twice.set()
-        StageItem.objects.filter(rank=59, active=0, done=0).update(active=1)
-        told(repair=True)
-    for thread in at_work:
-        thread.join()
-    assert errors == []
+    with ThreadPoolExecutor(len(people)) as threads:
+        working = [threads.submit(at_work, person) for person in people]
+        n_looks = 0
+        while not all(one.done() for one in working):
+            # In the same moments votes are counted.
+            resolving.resolve_due(limit=50)
+            assert told() == []
+            n_looks += 1
+            if n_looks == 2:
+                looked_twice.set()
+            StageItem.objects.filter(rank=59, active=0, done=0).update(active=1)
+            told(repair=True)
+    for one in working:
+        one.result()  # raises what the thread did
     assert n_looks > 1
     resolving.resolve_due()
     assert told() == []

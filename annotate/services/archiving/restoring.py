@@ -6,6 +6,7 @@ import logging
 import secrets
 from array import array
 from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
@@ -133,13 +134,16 @@ class _Writing:
         self.content_of: dict[int, str] = {}
 
     def project(self) -> Restored:
-        try:
-            return self._project()
-        except BaseException:
+        with ExitStack() as unless_done:
             # The storage knows nothing of transactions.
-            for name in self.kept:
-                default_storage.delete(name)
-            raise
+            unless_done.callback(self._forget_contents)
+            restored = self._project()
+            unless_done.pop_all()
+        return restored
+
+    def _forget_contents(self) -> None:
+        for name in self.kept:
+            default_storage.delete(name)
 
     def _project(self) -> Restored:
         known = self._store_people()
