@@ -16,7 +16,7 @@ from annotate.models import ImportJob, Person, Project, Stage
 from annotate.services import importing, people
 from evaluation.services import answering, running
 from tests.browser.test_shown_text import GRID, TABLE
-from tests.browser.visitors import NARROW, SCHEMES, WIDE, sign_in
+from tests.browser.visitors import BROKEN_WORDS, NARROW, SCHEMES, WIDE, sign_in
 from tests.evaluation.studies import make_study
 from tests.factories import (
     SHORT_ANSWER,
@@ -48,6 +48,8 @@ def problems_of(page: Page, name: str) -> Iterator[str]:
         width = page.evaluate("document.documentElement.scrollWidth")
         if width > viewport["width"]:
             yield f"{name} at {viewport['width']}: the page is {width} wide"
+        if broken := page.evaluate(BROKEN_WORDS):
+            yield f"{name} at {viewport['width']}: words broken in two, {broken}"
         for scheme in SCHEMES:
             page.emulate_media(color_scheme=scheme)
             found = Axe().run(page, options=RULES[scheme]).response

@@ -13,7 +13,7 @@ from annotate.models import Annotation, Exclusion, Feed, Gold, ItemRevision
 from annotate.services import resolving
 from annotate.sources.blocks import infobox
 from annotate.stage_kinds import review_fields
-from tests.browser.visitors import NARROW, SCHEMES, WIDE
+from tests.browser.visitors import BROKEN_WORDS, NARROW, SCHEMES, WIDE
 from tests.factories import (
     SHORT_ANSWER,
     make_annotation,
@@ -141,3 +141,4 @@ def test_the_page_is_accessible_and_fits(study, at_work, size, scheme, decision)
     found = Axe().run(worker.page, options={"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]})
     assert [violation["id"] for violation in found.response["violations"]] == []
     assert worker.page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    assert worker.page.evaluate(BROKEN_WORDS) == []

@@ -15,6 +15,23 @@ from config.doctor import find_browser
 WIDE: ViewportSize = {"width": 1280, "height": 800}
 NARROW: ViewportSize = {"width": 390, "height": 844}
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+# Words of up to twelve letters that stand on two lines in what has to be read at a glance: captions, buttons, heads.
+BROKEN_WORDS = """() => {
+  const broken = [];
+  for (const element of document.querySelectorAll(".option-caption, button, a.button, th, .pill, h1, h2, nav a, label")) {
+    const texts = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+    for (let text = texts.nextNode(); text; text = texts.nextNode()) {
+      if (!text.parentElement.checkVisibility() || text.parentElement.closest(".visually-hidden")) continue;
+      for (const word of text.data.matchAll(/\\b[A-Za-z]{2,12}\\b/g)) {
+        const range = document.createRange();
+        range.setStart(text, word.index);
+        range.setEnd(text, word.index + word[0].length);
+        if (new Set([...range.getClientRects()].map((box) => Math.round(box.top))).size > 1) broken.push(word[0]);
+      }
+    }
+  }
+  return broken;
+}"""
 ARGUMENTS = [
     "--no-sandbox",
     "--disable-background-networking",
