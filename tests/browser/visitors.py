@@ -18,7 +18,8 @@ SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 # Words of up to twelve letters that stand on two lines in what has to be read at a glance: captions, buttons, heads.
 BROKEN_WORDS = """() => {
   const broken = [];
-  for (const element of document.querySelectorAll(".option-caption, button, a.button, th, .pill, h1, h2, nav a, label")) {
+  const read = ".option-caption, button, a.button, th, .pill, h1, h2, nav a, label";
+  for (const element of document.querySelectorAll(read)) {
     const texts = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
     for (let text = texts.nextNode(); text; text = texts.nextNode()) {
       if (!text.parentElement.checkVisibility() || text.parentElement.closest(".visually-hidden")) continue;
