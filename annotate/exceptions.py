@@ -224,6 +224,18 @@ class StageOptionsInvalid(GoldpanelError):
         self.option = option
 
 
+class ProtocolNotPossible(GoldpanelError):
+    """A published protocol cannot be set up in this project; nothing of it was made."""
+
+    http_status = 409
+
+
+class UnknownProtocol(GoldpanelError):
+    """No protocol that comes with the platform has this name."""
+
+    http_status = 404
+
+
 class FeedNotPossible(GoldpanelError):
     """What a stage's answers were to become cannot come about. part: of the feed, what is at fault."""
 

@@ -293,7 +293,8 @@ class RunForm(PlainForm):
             labelled: Any = self.fields[name]
             labelled.label_from_instance = lambda item_set: f"{item_set.name} ({item_set.n_items:,} items)"
         if not self.is_bound:
-            self.initial["stage"], self.initial["item_set"] = asked_together(project)
+            stage, item_set = asked_together(project, self.initial.get("stage"))
+            self.initial = {"item_set": item_set, **self.initial, "stage": stage}
 
     def clean_name(self) -> str:
         name = str(self.cleaned_data["name"])

@@ -10,9 +10,12 @@ from annotate.models import ItemSet, Project, Stage, StageItem
 N_LOOKED_AT = 20
 
 
-def asked_together(project: Project) -> tuple[Stage | None, ItemSet | None]:
-    """The first stage that is asked about an item set, and the newest such set; else the first and the newest."""
-    stages = list(project.stages.order_by("position", "pk"))
+def asked_together(project: Project, stage: Stage | None = None) -> tuple[Stage | None, ItemSet | None]:
+    """The first stage that is asked about an item set, and the newest such set; else the first and the newest.
+
+    stage: not the first, but this one.
+    """
+    stages = [stage] if stage else list(project.stages.order_by("position", "pk"))
     sets = list(project.item_sets.order_by("-pk")[:N_LOOKED_AT])
     for stage in stages:
         for item_set in sets:

@@ -11,12 +11,18 @@ from evaluation.views import (
     log_importing,
     metrics,
     needs,
+    protocols,
     reports,
     runs,
     side_by_side,
 )
 
 urlpatterns: list[URLPattern] = [
+    # Published protocols
+    path("protocols/", protocols.protocols, name="protocols"),
+    path("protocols/<slug:name>/", protocols.protocol, name="protocol"),
+    path("p/<slug:slug>/protocols/", protocols.project_protocols, name="project-protocols"),
+    path("p/<slug:slug>/protocols/<slug:name>/", protocols.project_protocol, name="project-protocol"),
     # Runs and endpoints
     path("p/<slug:slug>/runs/", runs.runs, name="runs"),
     path("p/<slug:slug>/runs/needs/", needs.needs_of_runs, name="run-needs"),

@@ -23,7 +23,7 @@ PURE = (
         "annotate.signals",
     ),
     *("annotate.addresses", "annotate.codes", "annotate.csv_text", "annotate.languages", "annotate.shown"),
-    "annotate.wording",
+    *("annotate.wording", "annotate.protocols", "evaluation.protocols"),
     *("evaluation.stats", "evaluation.scorers", "evaluation.prompts", "evaluation.parsing", "evaluation.clients"),
     *("evaluation.storable", "evaluation.reports.comparison", "evaluation.reports.figures"),
     *("evaluation.reports.charts", "evaluation.reports.tables", "evaluation.reports.words"),
@@ -43,6 +43,7 @@ PURE_MAY_ALSO_IMPORT = {
     "evaluation.clients": {"aiohttp", "yarl"},
     "evaluation.reports.charts": {"altair", "vl_convert"},
     "annotate.sources": {"charset_normalizer", "defusedxml", "openpyxl", "pyarrow"},
+    "annotate.protocols": {"yaml"},
 }
 HEAVY = ("numpy", "scipy", "altair", "aiohttp", "vl_convert", "jinja2", "sklearn", "statsmodels", "nltk", "pyarrow")
 EDGES = ("views", "api", "urls", "admin", "management")

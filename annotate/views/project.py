@@ -15,8 +15,10 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from annotate.exceptions import NameTaken
 from annotate.models import Membership, Person, Stage
 from annotate.project_forms import NewProjectForm, ProjectForm
+from annotate.protocols import HumanPart, human_part
 from annotate.services import assigning, needs, overview, projects
 from annotate.services.counting import StageCounts
+from annotate.services.protocols import protocol_title
 from annotate.views.doors import PersonRequest, project_read_by, project_run_by, signed_in
 from annotate.views.navigation import project_page
 
@@ -30,6 +32,7 @@ def project(request: PersonRequest, slug: str) -> HttpResponse:
     days = overview.answers_per_day(row)
     context = page | {
         "facts": overview.facts(row),
+        "protocol_title": protocol_title(row),
         "funnel": [{"row": one, "outcomes": _outcomes(one.counts)} for one in funnel],
         "today": days[-1].n_answers,
         "bars": _bars(days),
@@ -86,15 +89,24 @@ def project_new(request: PersonRequest) -> HttpResponse:
     # Participants come to answer; whoever makes a project runs it and sees everything in it.
     if not request.user.is_staff:
         raise PermissionDenied
-    form = NewProjectForm(request.POST or None)
+    # By name only: the pages of protocols are on the model side.
+    protocol = human_part(request.GET.get("protocol", request.POST.get("protocol", "")))
+    form = NewProjectForm(request.POST or None, initial=_first_values(protocol))
     if request.method == "POST" and form.is_valid():
         try:
             made = projects.create_project(by=request.user, **form.cleaned_data)
         except NameTaken as refusal:
             form.add_error("slug", str(refusal))
         else:
-            return redirect("project", made.slug)
-    return render(request, "annotate/project_new.html", {"form": form}, status=422 if form.is_bound else 200)
+            return (
+                redirect("project-protocol", made.slug, protocol.name) if protocol else redirect("project", made.slug)
+            )
+    context = {"form": form, "protocol": protocol}
+    return render(request, "annotate/project_new.html", context, status=422 if form.is_bound else 200)
+
+
+def _first_values(protocol: HumanPart | None) -> dict[str, Any]:
+    return {"title": protocol.title, "current_date": protocol.current_date} if protocol else {}
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -18,6 +18,7 @@ from annotate.services.auditing import Plan
 from annotate.services.checks import CHECKED_KINDS, n_standing_out
 from annotate.services.cross_checking import GROUPS, draw_made, written_by
 from annotate.services.grouping import group_sizes
+from annotate.services.protocols import planned_draw
 from annotate.stage_forms import AuditForm, CrossCheckForm, FeedForm, options_form
 from annotate.wording import _
 
@@ -60,14 +61,14 @@ def stage_parts(stage: Stage, version: StageVersion) -> dict[str, Any]:
         }
     if stage.kind == Stage.Kind.AUDIT:
         parts["audit_drawn"] = drawn = auditing.draw_made(stage)
-        parts["audit_form"] = None if drawn else AuditForm(stage=stage)
+        parts["audit_form"] = None if drawn else AuditForm(stage=stage, initial=_planned_audit(stage))
         parts["audit_strata"] = strata_rows(drawn) if drawn else []
         parts["draw_ends"] = discarding.way_to_end(stage) if drawn else ""
     if stage.is_cross_group:
         made = draw_made(stage)
         sizes = group_sizes(stage.project)
         parts |= {
-            "cross_check_form": CrossCheckForm(stage=stage),
+            "cross_check_form": CrossCheckForm(stage=stage, initial=_planned_cross_check(stage)),
             "drawn": made,
             "groups": [
                 {
@@ -80,6 +81,18 @@ def stage_parts(stage: Stage, version: StageVersion) -> dict[str, Any]:
             "n_without_group": sizes[""],
         }
     return parts
+
+
+def _planned_audit(stage: Stage) -> dict[str, Any]:
+    """What the protocol of the project draws; without one, what the form suggests."""
+    plan = planned_draw(stage)
+    return {"keys": list(plan.strata), **({"k": plan.k} if plan.k else {})}
+
+
+def _planned_cross_check(stage: Stage) -> dict[str, Any]:
+    plan = planned_draw(stage)
+    written_in = stage.project.stages.filter(slug=plan.written_in).first() if plan.written_in else None
+    return {**({"n": plan.n} if plan.n else {}), **({"written_in": written_in} if written_in else {})}
 
 
 def strata_rows(plan: Plan) -> list[dict[str, Any]]:

@@ -3,7 +3,7 @@
 from django.urls import URLPattern, path, register_converter
 from django.urls.converters import StringConverter
 
-from evaluation.api import audits, cross_checks, endpoints, judging, people, reports, runs
+from evaluation.api import audits, cross_checks, endpoints, judging, people, protocols, reports, runs
 
 
 class FileName(StringConverter):
@@ -15,6 +15,9 @@ class FileName(StringConverter):
 register_converter(FileName, "file_name")
 
 urlpatterns: list[URLPattern] = [
+    path("protocols/", protocols.Protocols.as_view(), name="api-protocols"),
+    path("protocols/<slug:name>/", protocols.ProtocolInFull.as_view(), name="api-protocol"),
+    path("projects/<slug:slug>/protocol/", protocols.ProtocolOfProject.as_view(), name="api-project-protocol"),
     path(
         "projects/<slug:slug>/people-agreement/",
         people.PeopleAgreementOfProject.as_view(),

@@ -50,7 +50,12 @@ def build_manifest(
             *_why_provisional(stage=stage, runs=runs, units=units, people=people),
             *(f"{one['title']} is not closed" for one in (*audits, *judged) if one["state"] != Stage.State.CLOSED),
         ],
-        "project": {"slug": project.slug, "title": project.title, "current_date": project.current_date},
+        "project": {
+            "slug": project.slug,
+            "title": project.title,
+            "current_date": project.current_date,
+            "protocol": {"name": project.protocol_name, "version": project.protocol_version},
+        },
         "stage": {
             "slug": stage.slug,
             "title": stage.title,

@@ -171,19 +171,21 @@ def scorers_for(spec: FieldSpec) -> tuple[str, ...]:
     return DEFAULT_SCORERS.get(spec.type, ())
 
 
-def selectable_scorers(spec: FieldSpec) -> tuple[str, ...]:
-    """Every scorer that takes answers of this field and can be used here: the defaults, ours, then published rules."""
+def fitting_scorers(spec: FieldSpec) -> tuple[str, ...]:
+    """Every scorer that takes answers of this field: the defaults, ours, then published rules."""
     defaults = scorers_for(spec)
     takes = {SCORERS[name].takes for name in defaults}
     if Takes.TEXT in takes:
         # A text is a list of one item.
         takes.add(Takes.ITEMS)
-    fitting = [
-        found
-        for name, found in SCORERS.items()
-        if found.takes in takes and name not in defaults and not found.missing()
-    ]
-    return (*defaults, *(found.name for found in sorted(fitting, key=lambda found: found.is_published_rule)))
+    others = [found for name, found in SCORERS.items() if found.takes in takes and name not in defaults]
+    return (*defaults, *(found.name for found in sorted(others, key=lambda found: found.is_published_rule)))
+
+
+def selectable_scorers(spec: FieldSpec) -> tuple[str, ...]:
+    """Those of them that can be used here: some need what an installation may lack."""
+    defaults = scorers_for(spec)
+    return tuple(name for name in fitting_scorers(spec) if name in defaults or not SCORERS[name].missing())
 
 
 @dataclass(frozen=True)

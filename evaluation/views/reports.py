@@ -13,14 +13,16 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from annotate.exceptions import WorkNotPossible
 from annotate.models import ItemSet, Person, Project, StoredFile
 from annotate.services.heartbeats import last_heard
+from annotate.services.protocols import protocol_title
 from annotate.views.doors import PersonRequest, project_read_by, project_run_by, signed_in
 from annotate.views.navigation import project_page
 from annotate.wording import _
 from evaluation.models import Report, Run
+from evaluation.protocols import ReportSpec
 from evaluation.report_forms import ReportForm
 from evaluation.reports import tables, words
 from evaluation.reports.further_sections import further_sections
-from evaluation.services import reporting
+from evaluation.services import presets, reporting
 from evaluation.suggesting import asked_together
 
 # Read on the report's page alone: a list of fifty reports must not carry fifty matrices.
@@ -44,7 +46,9 @@ def reports(request: PersonRequest, slug: str) -> HttpResponse:
 @signed_in
 def report_new(request: PersonRequest, slug: str) -> HttpResponse:
     project = project_run_by(request.user, slug)
-    form = ReportForm(request.POST or None, project=project, initial=_suggested(project))
+    offered = presets.offered_reports(project)
+    spec = next((one for one in offered if one.name == request.GET.get("spec")), None)
+    form = ReportForm(request.POST or None, project=project, initial=_suggested(project, spec))
     if request.method == "POST" and form.is_valid():
         data = {name: value for name, value in form.cleaned_data.items() if name != "comparison"}
         try:
@@ -54,7 +58,14 @@ def report_new(request: PersonRequest, slug: str) -> HttpResponse:
         else:
             return redirect("report", slug, report.pk)
     status = 422 if form.is_bound else 200
-    context = project_page(project, request.user, "reports") | {"form": form}
+    context = project_page(project, request.user, "reports") | {
+        "form": form,
+        "protocol_title": protocol_title(project),
+        "specs": offered,
+        "spec": spec,
+        "missing_strata": presets.missing_strata(project, spec) if spec else [],
+        "missing_scorers": [words.measure_words(name) for name in presets.missing_scorers(spec)] if spec else [],
+    }
     return render(request, "evaluation/report_new.html", context, status=status)
 
 
@@ -198,15 +209,31 @@ def _downloads(files: dict[str, Any], manifest: dict[str, Any]) -> list[dict[str
     ]
 
 
-def _suggested(project: Project) -> dict[str, Any]:
-    """A stage with its newest set, its finished runs, the newest of them as primary: a start, to be changed."""
-    stage, item_set = asked_together(project)
-    done = Run.objects.filter(project=project, state=Run.State.DONE, stage_version__stage=stage)
+def _suggested(project: Project, spec: ReportSpec | None = None) -> dict[str, Any]:
+    """A stage with its newest set, its finished runs, the newest of them as primary: a start, to be changed.
+
+    spec: what the protocol of the project says of this report; then with the runs of all stages that ask the same.
+    """
+    stage, item_set = asked_together(project, project.stages.get(slug=spec.stage) if spec else None)
+    done = Run.objects.filter(project=project, state=Run.State.DONE)
+    if spec:
+        done = done.filter(stage_version__stage__slug__in=presets.stages_that_ask(project, spec.field))
+    else:
+        done = done.filter(stage_version__stage=stage)
     finished = list(done.order_by("-pk").values_list("pk", flat=True))
-    return {
+    suggested = {
         "title": "People against models",
         "stage": stage,
         "item_set": item_set,
         "runs": finished,
         "primary_run": finished[0] if finished else None,
     }
+    if spec and stage:
+        suggested |= {
+            "title": spec.name,
+            "comparison": f"{stage.pk}:{spec.field}:{spec.scorer}",
+            "further_scorers": list(spec.further_scorers),
+            "every_run_is_primary": spec.every_run_is_primary,
+            "primary_run": None if spec.every_run_is_primary else suggested["primary_run"],
+        }
+    return suggested

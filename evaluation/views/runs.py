@@ -17,14 +17,16 @@ from annotate.answers import fields_from_json
 from annotate.exceptions import WorkNotPossible
 from annotate.models import Person, Project
 from annotate.services.heartbeats import last_heard
+from annotate.services.protocols import protocol_title
 from annotate.views.doors import PersonRequest, View, project_read_by, project_run_by, signed_in
 from annotate.views.navigation import project_page
 from annotate.views.paging import row_before
 from annotate.wording import _, said
 from config.bells import ring
 from evaluation.models import Endpoint, Prediction, Run
+from evaluation.protocols import RunSetting
 from evaluation.run_forms import BudgetForm, ExtendForm, RunForm
-from evaluation.services import budgets, run_progress, running, trials
+from evaluation.services import budgets, presets, run_progress, running, trials
 from evaluation.tasks import answer_chunk
 
 MAX_LISTED = 200
@@ -64,7 +66,9 @@ def runs(request: PersonRequest, slug: str) -> HttpResponse:
 @signed_in
 def run_new(request: PersonRequest, slug: str) -> HttpResponse:
     project = project_run_by(request.user, slug)
-    form = RunForm(request.POST or None, project=project)
+    offered = presets.offered_settings(project)
+    setting = next((one for one in offered if one.name == request.GET.get("setting")), None)
+    form = RunForm(request.POST or None, project=project, initial=_first_values(project, setting))
     if request.method == "POST" and form.is_valid():
         try:
             run = running.create_run(project=project, by=request.user, **form.run_values())
@@ -75,8 +79,29 @@ def run_new(request: PersonRequest, slug: str) -> HttpResponse:
     status = 422 if form.is_bound else 200
     has_endpoint = Endpoint.objects.filter(project=project).askable().exists()
     is_ready = has_endpoint and project.item_sets.exists() and project.stages.exists()
-    context = project_page(project, request.user, "runs") | {"form": form, "is_ready": is_ready}
+    context = project_page(project, request.user, "runs") | {
+        "form": form,
+        "is_ready": is_ready,
+        "protocol_title": protocol_title(project),
+        "settings": offered,
+        "setting": setting,
+    }
     return render(request, "evaluation/run_new.html", context, status=status)
+
+
+def _first_values(project: Project, setting: RunSetting | None) -> dict[str, Any]:
+    """What the protocol says of a run; a setting of which it says nothing stays as the form has it, or empty."""
+    if setting is None:
+        return {}
+    return {
+        "name": setting.name,
+        "stage": project.stages.get(slug=setting.stage),
+        "strategy": setting.strategy,
+        "repeats": setting.repeats,
+        "temperature": setting.temperature,
+        "top_p": setting.top_p,
+        "max_tokens": setting.max_tokens,
+    }
 
 
 @require_safe

@@ -114,7 +114,11 @@ class _Written:
                 "version": VERSION,
                 "program": {"name": "goldpanel", "version": PROGRAM_VERSION},
                 "made_at": utc(timezone.now()),
-                "project": {"slug": self.project.slug, "title": self.project.title},
+                "project": {
+                    "slug": self.project.slug,
+                    "title": self.project.title,
+                    "protocol": {"name": self.project.protocol_name, "version": self.project.protocol_version},
+                },
                 "members": self.members,
                 "left_out": left_out,
             }
