@@ -60,6 +60,15 @@ class DecideForm(ExcludeForm):
     )
 
 
+class ExcludePersonForm(DecideForm):
+    pauses = forms.BooleanField(
+        required=False,
+        initial=True,
+        label=_("Hand out nothing more to them"),
+        help_text=_("What they answer after this counts nowhere. “Let work again” on this page takes it back."),
+    )
+
+
 class FloorForm(forms.Form):
     """What the address of the page says; anything that is no number of seconds is passed over."""
 

@@ -22,6 +22,7 @@ from annotate.exceptions import LastAdmin, StageFormFrozen, StageNotReady
 from annotate.models import (
     Annotation,
     BackgroundWork,
+    Exclusion,
     GuidelineVersion,
     ItemSet,
     Membership,
@@ -33,7 +34,7 @@ from annotate.models import (
 )
 from annotate.services import checks
 from annotate.services.batching import add_in_batches, mixes_domains
-from annotate.services.excluding import keep_out
+from annotate.services.excluding import exclude_person, keep_out
 from annotate.services.names import naming
 from annotate.stage_kinds import KINDS
 from annotate.stage_options import options_to_json, read_options
@@ -494,6 +495,18 @@ WHERE entry.item_id NOT IN (
 def pause_member(*, membership: Membership, by: Person) -> Membership:
     """The member gets no more items and sees nothing of the project until reactivated; their answers stay."""
     return _set_member_state(membership, Membership.State.PAUSED, by)
+
+
+@transaction.atomic
+def exclude_member(*, membership: Membership, by: Person, pauses: bool, **decision: Any) -> Exclusion:
+    """Leave out what a member answered, as `exclude_person` does, and hand them nothing more if asked.
+
+    Raises LastAdmin, and leaves nothing out, where pausing would leave the project without an admin.
+    """
+    exclusion = exclude_person(project=membership.project, person=membership.person, by=by, **decision)
+    if pauses:  # After it: whoever deals groups locks the project first and its members then.
+        pause_member(membership=membership, by=by)
+    return exclusion
 
 
 @transaction.atomic

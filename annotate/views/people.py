@@ -16,8 +16,8 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from annotate.checks_forms import DecideForm
-from annotate.exceptions import GoldpanelError
+from annotate.checks_forms import ExcludePersonForm
+from annotate.exceptions import GoldpanelError, LastAdmin
 from annotate.models import Exclusion, Invite, Membership, Participation, Project
 from annotate.people_forms import BulkForm, EraseForm, MembersForm
 from annotate.project_forms import CodesForm, InviteForm
@@ -243,10 +243,14 @@ def person_code(request: PersonRequest, slug: str, pseudonym: str) -> HttpRespon
 @signed_in
 def person_exclude(request: PersonRequest, slug: str, pseudonym: str) -> HttpResponse:
     project, membership = _member(request, slug, pseudonym)
-    form = DecideForm(request.POST)
+    form = ExcludePersonForm(request.POST)
     if not form.is_valid():
         return _person_page(request, project, membership, status=422, exclude_form=form)
-    made = excluding.exclude_person(project=project, person=membership.person, by=request.user, **form.cleaned_data)
+    try:
+        made = projects.exclude_member(membership=membership, by=request.user, **form.cleaned_data)
+    except LastAdmin as problem:
+        form.add_error("pauses", said(str(problem)))
+        return _person_page(request, project, membership, status=409, exclude_form=form)
     messages.success(request, words_of_exclusion(made))
     return redirect("person", slug, pseudonym)
 
@@ -337,7 +341,7 @@ def _person_page(
         "member": membership,
         "participations": [{"row": row, "active": active[row.stage_id]} for row in participations],
         "exclusions": exclusions.order_by("-decided_at"),
-        "exclude_form": DecideForm(),
+        "exclude_form": ExcludePersonForm(),
         "days": days_of(project, membership.person, n_days=DAYS),
         "history": history_of(project, membership.person),
         "erase_form": EraseForm(person=membership.person),

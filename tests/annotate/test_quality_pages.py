@@ -17,6 +17,7 @@ from annotate.models import (
     Assignment,
     CheckResult,
     Exclusion,
+    Membership,
     Person,
     QualificationAttempt,
     Stage,
@@ -264,6 +265,39 @@ def test_a_person_is_left_out_collected_again_and_taken_back_with_the_numbers_to
     if n_taken:
         assert f"Lifted. {12 - n_taken} of 12 answers count again" in said
     assert "Nothing: no decision stands" in said
+
+
+def test_whoever_is_excluded_is_handed_nothing_more_unless_that_is_asked_for(stage: Stage):
+    project, careless = stage.project, make_member(stage.project)
+    client = signed_in(make_member(project, "admin"))
+    address = reverse("person-exclude", args=[project.slug, careless.pseudonym])
+    page = reverse("person", args=[project.slug, careless.pseudonym])
+    assert 'name="pauses"' in (before := client.get(page).content.decode())
+    assert "checked" in before.split('name="pauses"')[1].split(">")[0]
+
+    client.post(address, {"reason": "Looked things up."})
+    assert Membership.objects.get(person=careless).state == "active"
+    assert "Still gets items, and what they answer counts nowhere" in client.get(page).content.decode()
+
+    client.post(reverse("exclusion-lift", args=[project.slug, Exclusion.objects.get().pk]))
+    client.post(address, {"reason": "Looked things up.", "pauses": "on"})
+    assert Membership.objects.get(person=careless).state == "paused"
+    assert "Still gets items" not in client.get(page).content.decode()
+    assert signed_in(careless).get(reverse("work", args=[project.slug, stage.slug])).status_code == 404
+
+
+def test_the_only_admin_is_not_excluded_and_paused(stage: Stage):
+    admin = make_member(stage.project, "admin")
+    client = signed_in(admin)
+    address = reverse("person-exclude", args=[stage.project.slug, admin.pseudonym])
+
+    response = client.post(address, {"reason": "Mine do not count.", "pauses": "on"})
+    assert response.status_code == 409
+    assert "only active admin" in response.content.decode()
+    assert not Exclusion.objects.exists()
+
+    assert client.post(address, {"reason": "Mine do not count."}).status_code == 302
+    assert Exclusion.objects.get().person == admin
 
 
 def test_one_answer_has_a_page_where_it_is_left_out(stage: Stage):
