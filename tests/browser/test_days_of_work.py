@@ -10,8 +10,8 @@ from annotate.models import Question, Stage
 from annotate.services import projects, questions
 from annotate.services.resolving import resolve_due
 from tests.annotate.test_own_work import World
+from tests.browser.accessibility import problems_of
 from tests.browser.queues import COLD, LARGE, SALTY, answers_of, make_queue
-from tests.browser.test_main_pages import problems_of
 from tests.browser.visitors import NARROW, sign_in
 from tests.factories import make_item, make_member, make_project, make_stage, make_stage_item
 

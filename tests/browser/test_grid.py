@@ -6,14 +6,14 @@ import json
 import re
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from django.conf import settings
 from playwright.sync_api import expect
 
 from annotate.models import Annotation
 from evaluation.services import reporting
+from tests.browser.accessibility import problems_at_this_size
 from tests.browser.queues import answers_of
-from tests.browser.visitors import NARROW, SCHEMES, WIDE, Worker
+from tests.browser.visitors import NARROW, WIDE, Worker
 from tests.evaluation.runs import asking_server, work
 from tests.factories import (
     make_item,
@@ -276,13 +276,12 @@ def test_nine_hundred_rows_are_pasted_walked_and_sent_with_few_of_them_in_the_pa
     assert answers_of(filler.person)[0]["people"]["rows"] == rows
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
-def test_every_field_can_be_used_by_everybody(at_grid, size, scheme):
+def test_every_field_can_be_used_by_everybody(at_grid, size):
     stage = make_table_stage(*MORE, content=[["text", "\n".join(f"Line {n} of the text" for n in range(40))]])
     stage.versions.update(shown_keys=["question", "text"])
     is_phone = size is NARROW
-    filler = at_grid(stage, viewport=size, color_scheme=scheme, has_touch=is_phone, is_mobile=is_phone)
+    filler = at_grid(stage, viewport=size, has_touch=is_phone, is_mobile=is_phone)
     page = filler.page
     if is_phone:
         filler.at(1, 1).tap()
@@ -296,9 +295,7 @@ def test_every_field_can_be_used_by_everybody(at_grid, size, scheme):
     else:
         filler.paste("Ada\tx")
         page.get_by_role("button", name="Choose lines").click()
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    found = Axe().run(page, options={"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]})
-    assert [(one["id"], [node["target"] for node in one["nodes"]]) for one in found.response["violations"]] == []
+    assert list(problems_at_this_size(page, "grid")) == []
 
 
 # The other fields

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from django.core.files.base import ContentFile
 from django.urls import reverse
 from django.utils import timezone
-from playwright.sync_api import Page
 
 from annotate.models import ImportJob, Person, Project, Stage
 from annotate.services import importing, people
 from evaluation.services import answering, running
+from tests.browser.accessibility import problems_of
 from tests.browser.test_shown_text import GRID, TABLE
-from tests.browser.visitors import BROKEN_WORDS, NARROW, SCHEMES, WIDE, sign_in
+from tests.browser.visitors import sign_in
 from tests.evaluation.studies import make_study
 from tests.factories import (
     SHORT_ANSWER,
@@ -32,31 +30,6 @@ from tests.factories import (
 )
 
 pytestmark = pytest.mark.browser
-
-TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
-# The schemes differ in nothing but colours: in the second one only the rules about colours are applied again.
-RULES = {
-    "light": {"runOnly": {"type": "tag", "values": TAGS}, "resultTypes": ["violations"]},
-    "dark": {"runOnly": ["color-contrast", "link-in-text-block"], "resultTypes": ["violations"]},
-}
-
-
-def problems_of(page: Page, name: str) -> Iterator[str]:
-    """What is wrong with the page on screen, in each size and scheme, in words that find it."""
-    for viewport in (WIDE, NARROW):
-        page.set_viewport_size(viewport)
-        width = page.evaluate("document.documentElement.scrollWidth")
-        if width > viewport["width"]:
-            yield f"{name} at {viewport['width']}: the page is {width} wide"
-        if broken := page.evaluate(BROKEN_WORDS):
-            yield f"{name} at {viewport['width']}: words broken in two, {broken}"
-        for scheme in SCHEMES:
-            page.emulate_media(color_scheme=scheme)
-            found = Axe().run(page, options=RULES[scheme]).response
-            assert found["passes"], "no rule was applied"
-            for violation in found["violations"]:
-                for node in violation["nodes"]:
-                    yield f"{name} at {viewport['width']}, {scheme}: {violation['id']} {node['html'][:300]}"
 
 
 @pytest.fixture

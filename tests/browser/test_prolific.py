@@ -7,7 +7,7 @@ from django.urls import reverse
 from playwright.sync_api import expect
 
 from annotate.models import ImportedAnnotator, ProlificStudy
-from tests.browser.test_main_pages import problems_of
+from tests.browser.accessibility import problems_of
 from tests.browser.visitors import NARROW, WIDE, sign_in
 from tests.factories import make_member, make_stage, make_stage_item
 

@@ -13,7 +13,7 @@ from annotate.services import checks, qualifying
 from annotate.services.resolving import resolve_due
 from tests.annotate.test_checks import work_through
 from tests.annotate.test_qualifying import study
-from tests.browser.test_main_pages import problems_of
+from tests.browser.accessibility import problems_of
 from tests.browser.visitors import sign_in
 from tests.factories import SHORT_ANSWER, make_item, make_item_set, make_member, make_stage, make_stage_item
 

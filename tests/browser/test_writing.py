@@ -10,8 +10,8 @@ from annotate.models import Annotation
 from annotate.services import feeds, resolving
 from annotate.sources.blocks import infobox
 from annotate.stage_kinds import KINDS
+from tests.browser.accessibility import problems_of
 from tests.browser.queues import answers_of
-from tests.browser.test_main_pages import problems_of
 from tests.browser.visitors import NARROW, WIDE, sign_in
 from tests.factories import SHORT_ANSWER, make_item, make_member, make_project, make_stage, make_stage_item
 
