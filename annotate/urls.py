@@ -7,6 +7,7 @@ from annotate.views import (
     files,
     flags,
     following,
+    generating,
     guidelines,
     health,
     home,
@@ -135,6 +136,7 @@ urlpatterns: list[URLPattern] = [
     path("p/<slug:slug>/import/<int:job_id>/mapping/", importing.mapping, name="import-mapping"),
     path("p/<slug:slug>/import/<int:job_id>/progress/", importing.progress, name="import-progress"),
     path("p/<slug:slug>/import/<int:job_id>/step/", importing.step, name="import-step"),
+    path("p/<slug:slug>/generate/", generating.generate, name="generate"),
     path("files/<int:file_id>/", files.stored_file, name="file"),
     # The installation itself; last, so that no page of this side pays for it
     path("health/live/", health.live, name="health-live"),

@@ -181,6 +181,7 @@ DOORS: dict[str, Door] = {
     "audit-verdicts": Door(READERS, None, STAGE),
     "audit-errors": Door(None, ADMINS, STAGE),
     "import": Door(ADMINS, ADMINS, SLUG),
+    "generate": Door(ADMINS, ADMINS, SLUG),
     "import-job": Door(ADMINS, None, JOB),
     "import-mapping": Door(None, ADMINS, JOB),
     "import-progress": Door(ADMINS, None, JOB),

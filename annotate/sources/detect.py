@@ -16,6 +16,7 @@ from annotate.sources.errors import SourceError, shortened
 from annotate.sources.json_files import MAX_MEMBERS, SUFFIXES
 from annotate.sources.json_window import JsonWindow
 from annotate.sources.records import Limits
+from annotate.sources.structext import is_recipe
 from annotate.wording import _
 
 FORMATS = {
@@ -30,9 +31,12 @@ FORMATS = {
     "argilla": _("Argilla records"),
     "prodigy": _("Prodigy JSONL"),
     "mturk": _("Mechanical Turk batch results"),
+    "structext": _("recipe for structured texts"),
 }
 # They say themselves how their text is written.
-BINARY_FORMATS = ("xlsx", "parquet", "json_files")
+BINARY_FORMATS = ("xlsx", "parquet", "json_files", "structext")
+# They hold no records but say which ones to make.
+GENERATED_FORMATS = ("structext",)
 DELIMITED_FORMATS = ("csv", "tsv", "mturk")
 NESTED_FORMATS = ("jsonl", "json", "parquet", "json_files", "label_studio", "argilla", "prodigy")
 READ = _("import reads CSV, TSV, JSON, JSON Lines, Excel workbooks (.xlsx) and Parquet")
@@ -129,7 +133,10 @@ def detect(file: BinaryFile, name: str) -> Detected:
     format_name = _format_of(text, name)
     newline = _newline_of(text)
     if format_name in ("jsonl", "json"):
-        return Detected(_tool_of(file, encoding) or format_name, encoding, note, newline=newline)
+        tool = _tool_of(file, encoding)
+        if tool in GENERATED_FORMATS:
+            return Detected(tool, "utf-8")
+        return Detected(tool or format_name, encoding, note, newline=newline)
     dialect = _dialect_of(text, prefer_tab=format_name == "tsv", newline=newline, is_whole=len(head) < SAMPLE_BYTES)
     names = [name.strip() for name in dialect.rows[0]] if dialect.rows else []
     return Detected(
@@ -206,6 +213,8 @@ def _tool_of(file: BinaryFile, encoding: str) -> str:
         first = window.value(row=1) if window.peek() == "{" else None
     except SourceError:
         return ""
+    if is_recipe(first) and not is_list:
+        return "structext"
     if is_list and label_studio.is_task(first):
         return "label_studio"
     if argilla.is_record(first):

@@ -14,6 +14,7 @@ from annotate.sources.jsonl import read_jsonl
 from annotate.sources.label_studio import read_label_studio
 from annotate.sources.prodigy import read_prodigy
 from annotate.sources.records import Limits, Record
+from annotate.sources.structext import read_structext
 from annotate.sources.unfolding import unfolded
 from annotate.wording import _
 
@@ -33,6 +34,8 @@ def read_records(file: BinaryFile, detected: Detected, limits: Limits = DEFAULT_
         from annotate.sources.parquet import read_parquet
 
         records = read_parquet(file, limits=limits)
+    elif detected.format == "structext":
+        records = read_structext(file, limits=limits)
     elif detected.format == "json_files":
         records = read_json_files(file, limits=limits)
     elif detected.format == "label_studio":

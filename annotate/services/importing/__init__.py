@@ -7,10 +7,12 @@ staging.py         drafts wait in temporary tables
 comparing.py       the staged file against itself and the project: problems, duplicates, conflicts
 storing.py         the staged file becomes items, a set and stage items
 answer_storing.py  the staged answers become people, assignments and annotations
+generating.py      a recipe -> a draft, as if it were a file
 preview.py         the first items as people will see them, before anything is stored
 jobs.py            the life of an import
 """
 
+from annotate.services.importing.generating import recipe_file
 from annotate.services.importing.jobs import (
     change_draft,
     discard_import,
@@ -35,6 +37,7 @@ __all__ = [
     "mapping_of",
     "options_of",
     "propose",
+    "recipe_file",
     "reopen_import",
     "reread_draft",
     "run_import",

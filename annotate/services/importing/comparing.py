@@ -107,7 +107,11 @@ def conflicting_gold(project: Project, *, new_revisions: bool) -> dict[str, Any]
     What new revisions will replace is no conflict.
     """
     in_file = _listed(_GOLD_CONFLICTS_IN_FILE, [])
-    replaced = "AND (item.external_id <> staged.external_id OR stored.origin <> 'source')" if new_revisions else ""
+    replaced = (
+        "AND (item.external_id <> staged.external_id OR stored.origin NOT IN ('source', 'program'))"
+        if new_revisions
+        else ""
+    )
     stored = _listed(_GOLD_CONFLICTS_WITH_PROJECT.format(not_replaced=replaced), [project.pk])
     return {"n": in_file["n"] + stored["n"], "first": [*in_file["first"], *stored["first"]][:FIRST]}
 

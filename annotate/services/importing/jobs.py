@@ -21,6 +21,7 @@ from annotate.services.background import beat, claim_work, end_work, holding
 from annotate.services.files import forget_file, store_file
 from annotate.services.importing import answer_storing, comparing, storing
 from annotate.services.importing.answer_reading import form_of
+from annotate.services.importing.generating import generated_mapping, n_generated
 from annotate.services.importing.options import ImportOptions, Join, mapping_of, options_of
 from annotate.services.importing.problems import Problems, refusal
 from annotate.services.importing.reading import (
@@ -41,7 +42,7 @@ from annotate.services.importing.staging import Staging, gather_gold, stage_know
 from annotate.services.resolving import resolve_due
 from annotate.sources.blocks import plain_text
 from annotate.sources.decoding import ENCODINGS
-from annotate.sources.detect import BINARY_FORMATS, FORMATS, Detected, detect, detect_sheet
+from annotate.sources.detect import BINARY_FORMATS, FORMATS, GENERATED_FORMATS, Detected, detect, detect_sheet
 from annotate.sources.errors import MappingError, SourceError
 from annotate.sources.guessing import guess_mapping, guess_values
 from annotate.sources.joined import Tables, join_tables
@@ -89,7 +90,7 @@ def draft_import(
             created_by=by,
             state=STATE.DRAFT,
             due_at=None,
-            n_total=_in_kb(kept[0].n_bytes),
+            n_total=n_generated(file, detected) or _in_kb(kept[0].n_bytes),
         )
         options, mapping = propose(job, ImportOptions(detected), join_column=join_column)
     except ImportRefused:
@@ -107,6 +108,8 @@ def propose(job: ImportJob, options: ImportOptions, *, join_column: str | None =
     A file that cannot be read at all gets a mapping without content; the preview says why.
     """
     plain = replace(options, join=None)
+    if options.source.format in GENERATED_FORMATS:
+        return plain, generated_mapping(job)
     tables = tables_of(job, options)
     with records_of(job, plain) as (file, records):
         sample = sample_of(file, records)

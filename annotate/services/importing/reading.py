@@ -17,6 +17,7 @@ from annotate.services.importing.options import ImportOptions, mapping_of, optio
 from annotate.services.importing.problems import Problems, refusal
 from annotate.sources.answered import AnswerColumn
 from annotate.sources.blocks import plain_text
+from annotate.sources.detect import GENERATED_FORMATS
 from annotate.sources.errors import MappingError, SourceError, shortened
 from annotate.sources.joined import Tables, join_tables, read_tables
 from annotate.sources.mapping import MAX_ID_CHARS, GoldColumn, ItemDraft, Mapping, apply
@@ -28,6 +29,8 @@ from annotate.wording import _
 # What a page or a guess looks at: enough to meet every label of most files, read in a fraction of a second.
 SAMPLE = 2_000
 SAMPLE_BYTES = 8_000_000
+# Items of a recipe are made, not read: two of each task will do.
+SAMPLE_GENERATED = 58
 # Labels without a chosen value that a job remembers, so that its page can ask for one.
 MAX_UNMAPPED = 50
 # More different values than these are no labels of a choice.
@@ -53,7 +56,28 @@ def opened(stored: StoredFile) -> Iterator[Any]:
 def records_of(job: ImportJob, options: ImportOptions) -> Iterator[tuple[Any, Iterator[Record]]]:
     """The job's file, which tells how far it was read, and its records, not yet joined to any table."""
     with opened(job.source) as file:
-        yield file, read_records(file, options.source, limits())
+        records = read_records(file, options.source, limits())
+        if options.source.format in GENERATED_FORMATS:
+            generated = Generated(records)
+            yield generated, iter(generated)
+        else:
+            yield file, records
+
+
+class Generated:
+    """The items of a recipe, in the place of a file: how many were made tells how far it is."""
+
+    def __init__(self, records: Iterator[Record]) -> None:
+        self._records, self._n_made = records, 0
+
+    def __iter__(self) -> Iterator[Record]:
+        for record in self._records:
+            self._n_made += 1
+            yield record
+
+    def tell(self) -> int:
+        """In bytes, as of a file; progress is told in kilobytes, and an item counts as one."""
+        return 1_000 * self._n_made
 
 
 def tables_of(job: ImportJob, options: ImportOptions) -> Tables | None:
@@ -104,7 +128,8 @@ class Sample:
 
 def sample_of(file: Any, records: Iterator[Record]) -> Sample:
     found: list[Record] = []
-    while len(found) < SAMPLE and (file.tell() < SAMPLE_BYTES or not found):
+    n_most = SAMPLE_GENERATED if isinstance(file, Generated) else SAMPLE
+    while len(found) < n_most and (file.tell() < SAMPLE_BYTES or not found):
         try:
             record = next(records, None)
         except SourceError as fault:

@@ -13,9 +13,11 @@ from django.db.models.expressions import RawSQL
 from django.utils import timezone
 
 from annotate import events
-from annotate.models import ImportJob, ItemSet, Person, StageItem
+from annotate.models import Gold, ImportJob, ItemSet, Person, StageItem
 from annotate.services import checks
+from annotate.services.importing.options import options_of
 from annotate.services.projects import add_items_to_stage
+from annotate.sources.detect import GENERATED_FORMATS
 
 
 @dataclass
@@ -75,7 +77,7 @@ def write(job: ImportJob, *, new_revisions: bool, by: Person | None) -> Written:
         _do(_RETIRED_GOLD, [project])
     _do(_NEW_REVISIONS, [now, project])
     _do(_NEW_KEYS, [project])
-    written.gold = _do(_NEW_GOLD, [now, project])
+    written.gold = _do(_NEW_GOLD, [_origin(job), now, project])
     if written.gold:
         checks.score_again(StageItem.objects.filter(stage__project=project))
     if written.new_revisions:
@@ -137,6 +139,11 @@ def _item_set(job: ImportJob, n_items: int) -> ItemSet:
     )
     _do(_ENTRIES, [item_set.pk, job.project_id])
     return item_set
+
+
+def _origin(job: ImportJob) -> str:
+    """Whose word the gold labels are: of whoever made the file, or of the program that derived them."""
+    return Gold.Origin.PROGRAM if options_of(job).source.format in GENERATED_FORMATS else Gold.Origin.SOURCE
 
 
 def _free_name(job: ImportJob) -> str:
@@ -235,7 +242,7 @@ WHERE staged.root_name <> '' AND annotate_item.project_id = %s AND annotate_item
 # A label that people repaired outranks the file it came from.
 _RETIRED_GOLD = f"""
 UPDATE annotate_gold SET is_current = FALSE
-WHERE is_current AND origin = 'source' AND label_set = '' AND EXISTS (
+WHERE is_current AND origin IN ('source', 'program') AND label_set = '' AND EXISTS (
     SELECT 1 FROM staged_item staged {_KNOWN}
     JOIN staged_gold gold ON gold.position = staged.position
     WHERE item.id = annotate_gold.item_id AND gold.field = annotate_gold.field
@@ -248,7 +255,7 @@ INSERT INTO annotate_gold (item_id, field, label_set, version, answers, origin, 
 SELECT item.id, gold.field, '',
        COALESCE((SELECT MAX(earlier.version) FROM annotate_gold earlier
                  WHERE earlier.item_id = item.id AND earlier.field = gold.field AND earlier.label_set = ''), 0) + 1,
-       gold.answers, 'source', TRUE, %s
+       gold.answers, %s, TRUE, %s
 FROM staged_item staged {_KNOWN}
 JOIN staged_gold gold ON gold.position = staged.position
 WHERE NOT EXISTS (SELECT 1 FROM annotate_gold stored
