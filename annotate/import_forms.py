@@ -22,6 +22,7 @@ from annotate.sources.delimited import DELIMITERS
 from annotate.sources.detect import DELIMITED_FORMATS, FORMATS, NESTED_FORMATS, Detected
 from annotate.sources.guessing_answers import field_name
 from annotate.sources.mapping import KINDS, ContentColumn, GoldColumn, Mapping
+from annotate.sources.sql_tables import Query
 from annotate.stage_kinds import KINDS as STAGE_KINDS
 from annotate.wording import _, said
 
@@ -77,7 +78,10 @@ class UploadForm(PlainForm):
         label=_("Tables the items refer to"),
         required=False,
         widget=forms.FileInput(attrs={"class": ""}),
-        help_text=_("Optional: a JSON, JSONL or CSV file of tables, or a ZIP with a file for each."),
+        help_text=_(
+            "Optional: a JSON, JSONL or CSV file of tables, or a ZIP with a file for each; or the database (SQLite or "
+            "CSV) that the questions' SQL is run on."
+        ),
     )
     stage = StageField(
         label=_("For the stage"), help_text=_("Its people can take the items as soon as they are imported.")
@@ -102,6 +106,11 @@ class ReadingForm(PlainForm):
     sheet = forms.CharField(required=False, max_length=200, strip=False, label=_("Sheet"))
     unfold = forms.BooleanField(required=False, label=_("Nested fields become columns of their own"))
     join_column = forms.CharField(required=False, max_length=1_000, label=_("Column that names the table"))
+    query_column = forms.CharField(required=False, max_length=1_000, label=_("Column with the SQL"))
+    database_column = forms.CharField(required=False, max_length=1_000, label=_("Column that names the database"))
+    dates_as_years = forms.BooleanField(
+        required=False, label=_("Columns of dates become columns of years in the gold tables")
+    )
     language = forms.CharField(
         required=False,
         max_length=35,
@@ -141,6 +150,7 @@ class ReadingForm(PlainForm):
         *args: Any,
         project: Project,
         join_columns: Sequence[str] = (),
+        query_columns: Sequence[str] = (),
         sheets: Sequence[str] = (),
         **kwargs: Any,
     ) -> None:
@@ -155,6 +165,12 @@ class ReadingForm(PlainForm):
             self.fields["join_column"].widget = forms.Select(
                 attrs={"class": "input"}, choices=[(name, name) for name in join_columns]
             )
+        if query_columns:
+            none = {"query_column": _("none: the tables are shown"), "database_column": _("none: there is only one")}
+            for field, words in none.items():
+                self.fields[field].widget = forms.Select(
+                    attrs={"class": "input"}, choices=[("", words), *((name, name) for name in query_columns)]
+                )
 
     def clean_language(self) -> str:
         tag: str = self.cleaned_data["language"].strip()
@@ -179,6 +195,9 @@ class ReadingForm(PlainForm):
             "repeats": options.repeats,
             "ground_truth_as_gold": options.ground_truth_as_gold,
             "join_column": options.join.column if options.join else "",
+            "query_column": options.query.column if options.query else "",
+            "database_column": options.query.database_column if options.query else "",
+            "dates_as_years": bool(options.query and options.query.dates_as_years),
             "language": mapping.language,
             "escapes": mapping.escapes,
             "new_revisions": options.new_revisions,
@@ -208,7 +227,15 @@ class ReadingForm(PlainForm):
             repeats=data["repeats"] or before.repeats,
             ground_truth_as_gold=data["ground_truth_as_gold"],
             stage_title=data["stage_title"],
+            query=self._query(before.query),
         )
+
+    def _query(self, before: Query | None) -> Query | None:
+        """What is asked of the database; without a column, said by somebody, nothing is."""
+        data = self.cleaned_data
+        if before is None and not data["query_column"]:
+            return None
+        return Query(data["query_column"], data["database_column"], data["dates_as_years"])
 
 
 class ColumnForm(PlainForm):

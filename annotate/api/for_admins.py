@@ -181,9 +181,20 @@ UploadInput = input_of(
         help_text="CSV, TSV, JSON, JSON Lines, Excel (.xlsx), Parquet, an export of Label Studio, doccano, Argilla or "
         "Prodigy, batch results of Mechanical Turk, a ZIP of JSON files."
     ),
-    tables=serializers.FileField(required=False, help_text="Tables that the items refer to, or a ZIP of them."),
+    tables=serializers.FileField(
+        required=False, help_text="Tables that the items refer to, a ZIP of them, or a database."
+    ),
     stage=serializers.SlugField(required=False, max_length=80, help_text="Where the items go."),
     join_column=serializers.CharField(required=False, max_length=1_000, help_text="Names each item's table."),
+    query_column=serializers.CharField(
+        required=False, max_length=1_000, help_text="Holds the SQL that is run on the database for the gold table."
+    ),
+    database_column=serializers.CharField(
+        required=False, max_length=1_000, help_text="Names each query's database, where there are several."
+    ),
+    dates_as_years=serializers.BooleanField(
+        required=False, help_text="Columns of dates become columns of years in the gold tables; with query_column."
+    ),
     sheet=serializers.CharField(required=False, max_length=200, help_text="Of a workbook; the first that is shown."),
 )
 

@@ -23,6 +23,7 @@ from annotate.models import ApiToken, ImportJob
 from annotate.services import importing
 from annotate.services.background import cancel_work
 from annotate.sources.mapping import Mapping
+from annotate.sources.sql_tables import Query
 from annotate.uploads import was_too_large
 from annotate.views.doors import project_run_by
 
@@ -62,6 +63,7 @@ class Imports(ApiView):
             tables_name=tables.name if tables else "",
             join_column=sent.get("join_column"),
             sheet=sent.get("sheet", ""),
+            query=_query(sent),
         )
         return Response(for_admins.Import(job).data, status=201)
 
@@ -115,6 +117,13 @@ class ImportState(ApiView):
         else:
             importing.reopen_import(job=job, by=self.person)
         return Response(for_admins.Import(_job(self, slug, job_id)).data)
+
+
+def _query(sent: dict[str, Any]) -> Query | None:
+    """Without a column the file itself tells whether it has queries."""
+    if not sent.get("query_column"):
+        return None
+    return Query(sent["query_column"], sent.get("database_column", ""), sent.get("dates_as_years", False))
 
 
 def _job(view: ApiView, slug: str, job_id: int) -> ImportJob:

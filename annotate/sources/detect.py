@@ -51,7 +51,10 @@ _NO_TEXT = (
     (b"7z\xbc\xaf\x27\x1c", _("a 7-Zip archive; unpack it first")),
     (b"\x28\xb5\x2f\xfd", _("a zstd archive; unpack it first")),
     (b"Rar!\x1a\x07", _("a RAR archive; unpack it first")),
-    (b"SQLite format 3\x00", _("an SQLite database; export the table as CSV")),
+    (
+        b"SQLite format 3\x00",
+        _("an SQLite database; give it as the tables of a file of questions, or export a table as CSV"),
+    ),
     (b"%PDF-", _("a PDF; import needs the data it was made from")),
     (b"\x89PNG\r\n", _("an image")),
     (b"\xff\xd8\xff", _("an image")),

@@ -222,7 +222,10 @@ def apply(mapping: Mapping, record: Record) -> ItemDraft:
             if (answers := _gold(values.get(entry.column), entry, record, escapes=mapping.escapes))
         },
         strata=[
-            [column, text] for column in mapping.strata if (text := _scalar_text(values.get(column), column, record))
+            [column, text]
+            for column in mapping.strata
+            for value in _listed(values.get(column))
+            if (text := _scalar_text(value, column, record))
         ],
         extra=[
             [column, stored_value(value)]
@@ -349,6 +352,11 @@ def _scalar_text(value: Any, column: str, record: Record) -> str:
     if isinstance(value, list | dict):
         raise _refused(record, column, _("a list or an object stands where one text or number is needed."))
     return blocks.plain_text(value)
+
+
+def _listed(value: Any) -> list[Any]:
+    """An item of several strata of one name, such as its operations, has them in a list."""
+    return value if isinstance(value, list) else [value]
 
 
 def _language(mapping: Mapping, values: dict[str, Any], record: Record) -> str:

@@ -20,6 +20,7 @@ from annotate.services.importing.preview import preview_of
 from annotate.services.importing.reading import label_fields
 from annotate.sources.delimited import NEWLINES
 from annotate.sources.detect import BINARY_FORMATS, DELIMITED_FORMATS, NESTED_FORMATS
+from annotate.sources.sql_tables import GIVEN
 from annotate.uploads import was_too_large
 from annotate.views.doors import PersonRequest, project_run_by, signed_in
 from annotate.views.long_work import by_place, progress_of, refused_as_too_large
@@ -115,7 +116,8 @@ def _saved(row: ImportJob, form: ReadingForm, meant: Any, *, is_for_another_stag
     options = form.options(before)
     join_column = asked["join_column"] or None
     is_joined_otherwise = join_column is not None and (before.join is None or join_column != before.join.column)
-    is_asked_otherwise = is_for_another_stage or asked["stage"] != row.stage
+    is_queried_otherwise = (options.asked and options.asked.column) != (before.asked and before.asked.column)
+    is_asked_otherwise = is_for_another_stage or asked["stage"] != row.stage or is_queried_otherwise
     if options.source != before.source or is_asked_otherwise or is_joined_otherwise:
         # Other columns, or other fields: what was said about the former ones may mean nothing now.
         return importing.reread_draft(job=row, options=options, stage=asked["stage"], join_column=join_column)
@@ -192,6 +194,7 @@ def _draft_page(
     reading = form or ReadingForm(
         project=project,
         join_columns=[name for name in names if not options.join or name != options.join.key] if row.joined else (),
+        query_columns=[name for name in names if not options.asked or name not in GIVEN] if row.joined else (),
         sheets=options.source.sheets,
         initial=ReadingForm.initial_of(row, options, meant),
     )

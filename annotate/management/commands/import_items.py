@@ -20,6 +20,7 @@ from annotate.sources.delimited import DELIMITERS
 from annotate.sources.detect import FORMATS, Detected, detect, detect_sheet
 from annotate.sources.errors import SourceError
 from annotate.sources.mapping import KINDS, ContentColumn, GoldColumn, Mapping
+from annotate.sources.sql_tables import Query
 
 MAP_HELP = """What a column means; repeat it. id=COLUMN, language=COLUMN, group=COLUMN, stratum=COLUMN, show=COLUMN or
 show:NAME=COLUMN (shown to people, under the name), table:NAME=COLUMN, grid:NAME=COLUMN, mono:NAME=COLUMN (shown as
@@ -41,6 +42,11 @@ class Command(BaseCommand):
         parser.add_argument("--stage", help="put the items into this stage (its short address)")
         parser.add_argument("--tables", type=Path, help="a second file, or a ZIP, with the tables of the records")
         parser.add_argument("--join", metavar="COLUMN", help="the column that names each record's table")
+        parser.add_argument(
+            "--sql", metavar="COLUMN", help="the tables are a database, and queries stand in this column"
+        )
+        parser.add_argument("--database", metavar="COLUMN", help="the column that names each query's database")
+        parser.add_argument("--years", action="store_true", help="dates in what a query gives become years")
         meaning = parser.add_mutually_exclusive_group()
         meaning.add_argument("--map", action="append", default=[], metavar="MEANING=COLUMN", help=MAP_HELP)
         meaning.add_argument("--mapping", type=Path, help="a JSON file with the whole mapping, as --dry-run prints it")
@@ -74,6 +80,9 @@ class Command(BaseCommand):
                 raise CommandError(f"There is no file {path}.")
         if asked["join"] and not asked["tables"]:
             raise CommandError("--join needs --tables.")
+        if (asked["sql"] or asked["database"] or asked["years"]) and not (asked["tables"] and asked["sql"]):
+            raise CommandError("--database and --years need --sql, and --sql needs --tables.")
+        query = Query(asked["sql"], asked["database"] or "", asked["years"]) if asked["sql"] else None
         used: list[Mapping] = []
 
         def meant(guess: Mapping) -> Mapping:
@@ -91,6 +100,7 @@ class Command(BaseCommand):
                 tables=asked["tables"],
                 join_column=asked["join"],
                 source=_source(asked),
+                query=query,
                 mapping=meant,
                 new_revisions=asked["new_revisions"],
                 repeats=asked["repeats"],

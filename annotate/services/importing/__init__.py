@@ -7,6 +7,7 @@ staging.py         drafts wait in temporary tables
 comparing.py       the staged file against itself and the project: problems, duplicates, conflicts
 storing.py         the staged file becomes items, a set and stage items
 answer_storing.py  the staged answers become people, assignments and annotations
+asking.py          questions whose second file is a database
 generating.py      a recipe -> a draft, as if it were a file
 preview.py         the first items as people will see them, before anything is stored
 jobs.py            the life of an import

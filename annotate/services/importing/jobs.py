@@ -21,6 +21,7 @@ from annotate.services.background import beat, claim_work, end_work, holding
 from annotate.services.files import forget_file, store_file
 from annotate.services.importing import answer_storing, comparing, storing
 from annotate.services.importing.answer_reading import form_of
+from annotate.services.importing.asking import mapping_of_queries, query_for
 from annotate.services.importing.generating import generated_mapping, n_generated
 from annotate.services.importing.options import ImportOptions, Join, mapping_of, options_of
 from annotate.services.importing.problems import Problems, refusal
@@ -48,6 +49,7 @@ from annotate.sources.guessing import guess_mapping, guess_values
 from annotate.sources.joined import Tables, join_tables
 from annotate.sources.mapping import Mapping
 from annotate.sources.records import Record
+from annotate.sources.sql_tables import Query
 from annotate.wording import _
 
 logger = logging.getLogger(__name__)
@@ -72,6 +74,7 @@ def draft_import(
     join_column: str | None = None,
     source: Detected | None = None,
     sheet: str = "",
+    query: Query | None = None,
 ) -> ImportJob:
     """Keep the file, and the tables its records refer to, with a first proposal of how to read it.
 
@@ -92,7 +95,7 @@ def draft_import(
             due_at=None,
             n_total=n_generated(file, detected) or _in_kb(kept[0].n_bytes),
         )
-        options, mapping = propose(job, ImportOptions(detected), join_column=join_column)
+        options, mapping = propose(job, ImportOptions(detected, query=query), join_column=join_column)
     except ImportRefused:
         for stored in kept:
             forget_file(stored)
@@ -110,10 +113,12 @@ def propose(job: ImportJob, options: ImportOptions, *, join_column: str | None =
     plain = replace(options, join=None)
     if options.source.format in GENERATED_FORMATS:
         return plain, generated_mapping(job)
-    tables = tables_of(job, options)
     with records_of(job, plain) as (file, records):
         sample = sample_of(file, records)
     found = sample.records
+    if query := query_for(job, options, sample.columns, found):
+        return replace(plain, query=query), mapping_of_queries(job, query, sample.columns, found)
+    tables = tables_of(job, options)
     join = None
     if tables is not None:
         join = _join(options, tables, sample.columns, join_columns(found, tables), join_column)
@@ -229,6 +234,7 @@ def import_file(
     tables_name: str = "",
     join_column: str | None = None,
     source: Detected | None = None,
+    query: Query | None = None,
     mapping: Mapping | Callable[[Mapping], Mapping] | None = None,
     new_revisions: bool = False,
     repeats: str = "times",
@@ -239,6 +245,7 @@ def import_file(
     """Import a file here and now, without a worker; the job with its report.
 
     name: as people know the file, with its ending; a path has its own. source: how to read it, detected if None.
+    query: that the tables are a database, and where the queries stand; seen from the file if None.
     mapping: what the columns mean, guessed if None, or a function that changes the guess.
     repeats, ground_truth_as_gold, stage_title: of answers; see ImportOptions.
     dry_run: everything is checked and reported, nothing is kept.
@@ -257,6 +264,7 @@ def import_file(
             tables_name=(tables_file.name or "") if tables_file else "",
             join_column=join_column,
             source=source,
+            query=query,
         )
     options = replace(
         options_of(job),
@@ -299,8 +307,8 @@ def _run(job: ImportJob) -> None:
     reader = None
     try:
         try:
-            reader = DraftReader(job)
-            _import(job, reader)
+            with DraftReader(job) as reader:
+                _import(job, reader)
         except ImportRefused as fault:
             unmapped = reader.unmapped if reader else {}
             with holding(job) as held:
@@ -329,8 +337,7 @@ def _import(job: ImportJob, reader: DraftReader) -> None:
 
 def _rehearsed(job: ImportJob) -> dict[str, Any]:
     """The report of an import that is taken back."""
-    reader = DraftReader(job)
-    with staging(reader.mapping) as staged:
+    with DraftReader(job) as reader, staging(reader.mapping) as staged:
         _stage_file(job, reader, staged)
         with transaction.atomic():
             report, _ = _stored(job, reader, by=job.created_by)

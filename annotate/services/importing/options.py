@@ -8,6 +8,7 @@ from typing import Any
 from annotate.models import ImportJob
 from annotate.sources.detect import Detected
 from annotate.sources.mapping import Mapping
+from annotate.sources.sql_tables import Query
 from annotate.wording import _
 
 # What several answers of one person to one item are.
@@ -34,6 +35,8 @@ class Join:
 class ImportOptions:
     """source: how the file is read. new_revisions: known items become what the file says they are now.
 
+    query: the second file is a database, and this is what each record asks of it; without a column nothing is asked.
+
     Of answers: repeats is a key of REPEATS; ground_truth_as_gold: what the file marks as right becomes gold;
     stage_title: of the stage that is made for them where none is chosen.
     """
@@ -44,6 +47,11 @@ class ImportOptions:
     repeats: str = "times"
     ground_truth_as_gold: bool = False
     stage_title: str = ""
+    query: Query | None = None
+
+    @property
+    def asked(self) -> Query | None:
+        return self.query if self.query and self.query.column else None
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -53,11 +61,12 @@ class ImportOptions:
             "repeats": self.repeats,
             "ground_truth_as_gold": self.ground_truth_as_gold,
             "stage_title": self.stage_title,
+            "query": asdict(self.query) if self.query else None,
         }
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> ImportOptions:
-        join = data.get("join")
+        join, query = data.get("join"), data.get("query")
         return cls(
             source=Detected.from_json(data["source"]),
             join=Join(**join) if join else None,
@@ -65,6 +74,7 @@ class ImportOptions:
             repeats=data["repeats"] if data.get("repeats") in REPEATS else "times",
             ground_truth_as_gold=bool(data.get("ground_truth_as_gold")),
             stage_title=str(data.get("stage_title") or ""),
+            query=Query(**query) if query else None,
         )
 
 

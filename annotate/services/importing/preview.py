@@ -8,11 +8,13 @@ from typing import Any
 from annotate.exceptions import ImportRefused
 from annotate.models import ImportJob, ItemRevision
 from annotate.services.importing import comparing, storing
-from annotate.services.importing.options import options_of
+from annotate.services.importing.options import ImportOptions, options_of
 from annotate.services.importing.problems import Problems
 from annotate.services.importing.reading import (
+    SAMPLE_ASKED,
     DraftReader,
     check_mapping,
+    columns_with,
     missing_keys,
     records_of,
     sample_of,
@@ -82,17 +84,24 @@ def preview_of(job: ImportJob) -> Preview:
     options = options_of(job)
     preview = Preview()
     try:
-        reader = DraftReader(job)
-        with records_of(job, options) as (file, records):
-            sample = sample_of(file, records)
+        with DraftReader(job, is_sample=True) as reader:
+            _look(job, options, reader, preview)
     except ImportRefused as fault:
         preview.problems = fault.problems or [{"message": str(fault)}]
         preview.n_problems = preview.n_listed = len(preview.problems)
-        return preview
-    join = options.join
-    columns = [*sample.columns, join.key] if join and job.joined else sample.columns
+    return preview
+
+
+def _look(job: ImportJob, options: ImportOptions, reader: DraftReader, preview: Preview) -> None:
+    with records_of(job, options) as (file, records):
+        sample = sample_of(file, records)
+    columns = columns_with(options, sample.columns)
+    if options.asked and len(sample.records) > SAMPLE_ASKED:
+        sample.records, sample.is_whole, sample.fault = sample.records[:SAMPLE_ASKED], False, None
     preview.columns = [
-        column for column in _columns(columns, sample.records) if column.name not in answer_columns.COUNTED
+        column
+        for column in _columns(columns, reader.examples(sample.records))
+        if column.name not in answer_columns.COUNTED
     ]
     preview.n_checked, preview.is_whole = len(sample.records), sample.is_whole and sample.fault is None
     preview.missing_keys = missing_keys(reader.mapping, job.stage)
@@ -107,7 +116,6 @@ def preview_of(job: ImportJob) -> Preview:
     if sample.fault:
         found.add(sample.fault)
     preview.problems, preview.n_problems, preview.n_listed = found.shown, found.n, found.n_listed
-    return preview
 
 
 def _compare(job: ImportJob, reader: DraftReader, records: list[Record], preview: Preview) -> None:

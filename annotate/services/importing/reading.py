@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,12 +17,14 @@ from annotate.services.importing.options import ImportOptions, mapping_of, optio
 from annotate.services.importing.problems import Problems, refusal
 from annotate.sources.answered import AnswerColumn
 from annotate.sources.blocks import plain_text
+from annotate.sources.databases import Databases, is_sqlite, read_databases
 from annotate.sources.detect import GENERATED_FORMATS
 from annotate.sources.errors import MappingError, SourceError, shortened
 from annotate.sources.joined import Tables, join_tables, read_tables
 from annotate.sources.mapping import MAX_ID_CHARS, GoldColumn, ItemDraft, Mapping, apply
 from annotate.sources.reading import read_records
 from annotate.sources.records import Limits, Record, columns_of
+from annotate.sources.sql_tables import GIVEN, ask
 from annotate.stage_kinds import KINDS
 from annotate.wording import _
 
@@ -31,6 +33,9 @@ SAMPLE = 2_000
 SAMPLE_BYTES = 8_000_000
 # Items of a recipe are made, not read: two of each task will do.
 SAMPLE_GENERATED = 58
+# Each question of a sample is a query to run.
+SAMPLE_ASKED = 50
+SECONDS_OF_SAMPLE = 15.0
 # Labels without a chosen value that a job remembers, so that its page can ask for one.
 MAX_UNMAPPED = 50
 # More different values than these are no labels of a choice.
@@ -91,6 +96,24 @@ def tables_of(job: ImportJob, options: ImportOptions) -> Tables | None:
             raise refusal(SourceError(_("In the file of tables: %(message)s", message=fault.message))) from fault
 
 
+def databases_of(job: ImportJob) -> Databases:
+    """What the second file holds to be asked. Raises ImportRefused; close what it gives."""
+    if job.joined is None:
+        raise refusal(SourceError(_("Queries need a database: upload it beside the questions.")))
+    with opened(job.joined) as file:
+        try:
+            return read_databases(file, job.joined.name, limits=limits())
+        except SourceError as fault:
+            raise refusal(SourceError(_("In the database: %(message)s", message=fault.message))) from fault
+
+
+def holds_sqlite(job: ImportJob) -> bool:
+    if job.joined is None:
+        return False
+    with opened(job.joined) as file:
+        return is_sqlite(file.read(16))
+
+
 def label_fields(project: Project, stage: Stage | None) -> tuple[FieldSpec, ...]:
     """The fields that decide: those whose gold labels a file may bring.
 
@@ -140,6 +163,13 @@ def sample_of(file: Any, records: Iterator[Record]) -> Sample:
     return Sample(found, columns_of(found))
 
 
+def columns_with(options: ImportOptions, columns: list[str]) -> list[str]:
+    """The file's columns and those that its tables, or its queries, add."""
+    if options.asked:
+        return [*columns, *GIVEN]
+    return [*columns, options.join.key] if options.join else columns
+
+
 def labels_of(records: Sequence[Record], column: str) -> list[str]:
     """The distinct values of a column as gold would read them, in order, one more than MAX_LABELS at most."""
     labels: dict[str, None] = {}
@@ -160,7 +190,7 @@ class DraftReader:
     cannot be read any further is the last problem. Raises ImportRefused for tables that cannot be read.
     """
 
-    def __init__(self, job: ImportJob) -> None:
+    def __init__(self, job: ImportJob, *, is_sample: bool = False) -> None:
         stage, options = job.stage, options_of(job)
         self.mapping = mapping_of(job)
         self.problems = Problems()
@@ -170,8 +200,29 @@ class DraftReader:
         self._stage = stage
         self._join = options.join
         self._tables = tables_of(job, options) if options.join else None
+        self._query = options.asked
+        self._databases = databases_of(job) if self._query else None
+        if is_sample and self._databases:
+            self._databases.seconds_left = SECONDS_OF_SAMPLE
         self._checked: set[tuple[str, str]] = set()
         self.answers = AnswerReader(self.mapping.answers, stage, options) if self.mapping.answers else None
+
+    def __enter__(self) -> DraftReader:
+        return self
+
+    def __exit__(self, *_fault: object) -> None:
+        if self._databases is not None:
+            self._databases.close()
+
+    def examples(self, records: Sequence[Record]) -> list[Record]:
+        """Records with all columns, to show what is in them; of queries the first answers that can be given."""
+        if self._query is None:
+            return list(records)
+        found = []
+        for record in records[:2]:
+            with suppress(SourceError):
+                found.append(self._joined(record))
+        return found or list(records)
 
     def drafts(self, records: Iterable[Record]) -> Iterator[ItemDraft]:
         iterator = iter(records)
@@ -208,6 +259,9 @@ class DraftReader:
             raise refusal(fault) from fault
 
     def _joined(self, record: Record) -> Record:
+        if self._query is not None and self._databases is not None:
+            question = plain_text(dict(record.values).get(self.mapping.id_column or ""))
+            return ask(record, self._query, self._databases, question=question)
         if self._join is None or self._tables is None:
             return record
         # One by one, so that reading goes on after a record whose table is missing.

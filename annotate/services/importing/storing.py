@@ -143,7 +143,9 @@ def _item_set(job: ImportJob, n_items: int) -> ItemSet:
 
 def _origin(job: ImportJob) -> str:
     """Whose word the gold labels are: of whoever made the file, or of the program that derived them."""
-    return Gold.Origin.PROGRAM if options_of(job).source.format in GENERATED_FORMATS else Gold.Origin.SOURCE
+    options = options_of(job)
+    is_derived = options.source.format in GENERATED_FORMATS or options.asked is not None
+    return Gold.Origin.PROGRAM if is_derived else Gold.Origin.SOURCE
 
 
 def _free_name(job: ImportJob) -> str:
