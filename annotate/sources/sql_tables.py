@@ -25,7 +25,7 @@ IN_ORDER = "Write the rows in the order that the question asks for."
 IN_ANY_ORDER = "The order of the rows does not matter."
 # What the columns are called that a query adds to its record.
 COLUMNS, SCHEMA, ORDER, GOLD = "columns", "schema", "row_order", "gold_table"
-STRATA = ("n_columns", "n_rows", "sql_operators")
+STRATA = ("attributes", "tuples", "cells", "operator")
 GIVEN = (COLUMNS, SCHEMA, ORDER, GOLD, *STRATA, "sql_database")
 
 _SQL_NAMES = ("sql", "query", "sql_query", "gold_sql", "gold_query")
@@ -78,7 +78,7 @@ def ask(record: Record, query: Query, databases: Databases, *, question: str = "
 
 
 def _given(values: dict[str, Any], query: Query, databases: Databases) -> list[tuple[str, Any]]:
-    for name in GIVEN:
+    for name in (COLUMNS, SCHEMA, ORDER, GOLD):
         if name in values:
             raise SourceError(
                 _("the records have a column “%(name)s” already, which the query is to give; rename it.", name=name)
@@ -106,16 +106,19 @@ def _given(values: dict[str, Any], query: Query, databases: Databases) -> list[t
         databases.seconds_left -= monotonic() - begun
     table = table_of(names, rows, sql, dates_as_years=query.dates_as_years)
     cells = {"columns": [column.name for column in table.columns], "rows": [list(row) for row in table.rows]}
-    return [
+    given: list[tuple[str, Any]] = [
         (COLUMNS, [str(column) for column in table.columns]),
-        (SCHEMA, json.dumps(schema_of(table.columns), ensure_ascii=False, indent=1)),
+        (SCHEMA, json.dumps(schema_of(table.columns), ensure_ascii=False)),
         (ORDER, IN_ORDER if table.is_ordered else IN_ANY_ORDER),
         (GOLD, json.dumps(cells, ensure_ascii=False)),
-        ("n_columns", len(table.columns)),
-        ("n_rows", len(table.rows)),
-        ("sql_operators", operators_in(sql)),
+        ("attributes", len(table.columns)),
+        ("tuples", len(table.rows)),
+        ("cells", len(table.columns) * len(table.rows)),
+        ("operator", operators_in(sql)),
         ("sql_database", database.name),
     ]
+    # Whoever counted before stays right: published questions have some of these columns.
+    return [(name, value) for name, value in given if name not in values]
 
 
 def table_of(names: Sequence[str], rows: Sequence[Row], sql: str, *, dates_as_years: bool = False) -> Table:
@@ -210,7 +213,7 @@ def asked_mapping(guess: Mapping, query: Query, columns: Sequence[str], field: s
         guess,
         content=tuple(shown),
         gold=(GoldColumn(field, GOLD),) if field else (),
-        strata=(*(column for column in guess.strata if column not in used), *STRATA),
+        strata=tuple(dict.fromkeys((*(column for column in guess.strata if column not in used), *STRATA))),
         group_column=query.database_column or None,
         answers=None,
     )

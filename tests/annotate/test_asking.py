@@ -100,7 +100,7 @@ def test_questions_become_items_with_tables_as_gold(browser, project, stage):
     assert content["row_order"] == "Write the rows in the order that the question asks for."
     key = ItemKey.objects.get(item__external_id="q2")
     assert key.strata == [
-        ["n_columns", "2"], ["n_rows", "2"], ["sql_operators", "where"], ["sql_operators", "order by"],
+        ["attributes", "2"], ["tuples", "2"], ["cells", "4"], ["operator", "where"], ["operator", "order by"],
     ]  # fmt: skip
     assert dict(key.extra) == {"sql_database": "world"}
 

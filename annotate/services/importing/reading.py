@@ -166,7 +166,7 @@ def sample_of(file: Any, records: Iterator[Record]) -> Sample:
 def columns_with(options: ImportOptions, columns: list[str]) -> list[str]:
     """The file's columns and those that its tables, or its queries, add."""
     if options.asked:
-        return [*columns, *GIVEN]
+        return list(dict.fromkeys((*columns, *GIVEN)))
     return [*columns, options.join.key] if options.join else columns
 
 

@@ -51,7 +51,7 @@ def test_the_gold_table_by_hand(world):
         "columns": ["name", "people", "founded"],
         "rows": [["Belm", None, "1804-11-30"], ["Ost", "80", None], ["Skarvoy", "1200", "1190-05-01"]],
     }
-    assert (given["row_order"], given["n_columns"], given["n_rows"]) == (IN_ANY_ORDER, 3, 3)
+    assert (given["row_order"], given["attributes"], given["tuples"], given["cells"]) == (IN_ANY_ORDER, 3, 3, 9)
     assert json.loads(given["schema"]) == {
         "type": "array",
         "items": {
@@ -178,7 +178,9 @@ def test_what_the_columns_of_a_question_mean(world):
     assert [key for key, _ in draft.content] == ["question", "sql", "columns", "schema", "row_order"]
     assert list(draft.gold) == ["table"]
     assert draft.group == "world"
-    assert draft.strata == [["domain", "x"], ["n_columns", "1"], ["n_rows", "3"], ["sql_operators", "none"]]
+    assert draft.strata == [
+        ["domain", "x"], ["attributes", "1"], ["tuples", "3"], ["cells", "3"], ["operator", "none"],
+    ]  # fmt: skip
     assert draft.extra == [["sql_database", "world"]]
 
 
@@ -186,4 +188,12 @@ def test_several_operators_are_several_strata(world):
     record = Record(1, 1, [("id", "q"), ("sql", "SELECT name FROM city WHERE people > 1 ORDER BY 1")])
     mapping = asked_mapping(guess_mapping(["id", "sql"], [record], []), Query("sql"), ["id", "sql"], "table")
     strata = apply(mapping, ask(record, Query("sql"), world)).strata
-    assert strata[-2:] == [["sql_operators", "where"], ["sql_operators", "order by"]]
+    assert strata[-2:] == [["operator", "where"], ["operator", "order by"]]
+
+
+def test_what_was_counted_before_is_kept_and_what_a_query_gives_is_never_taken_from_the_file(world):
+    record = Record(1, 1, [("sql", "SELECT name FROM city"), ("tuples", "904")])
+    assert dict(ask(record, Query("sql"), world).values)["tuples"] == "904"
+    record = Record(1, 1, [("sql", "SELECT name FROM city"), ("gold_table", "{}")])
+    with pytest.raises(SourceError, match="already, which the query is to give"):
+        ask(record, Query("sql"), world)
