@@ -5,6 +5,8 @@ import hmac
 import secrets
 import unicodedata
 
+from annotate.normal_form import normal_form
+
 # Crockford's base 32: no I, L, O or U, so that a code survives being read out and copied by hand.
 # Source: Douglas Crockford, Base 32, https://www.crockford.com/base32.html.
 ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
@@ -21,7 +23,7 @@ def new_code() -> str:
 
 def fold_code(text: str) -> str:
     """What was meant by what was typed: width, case, look-alikes, spaces and dashes of any kind folded away."""
-    folded = unicodedata.normalize("NFKC", text).upper().translate(_LOOK_ALIKES)
+    folded = normal_form("NFKC", text).upper().translate(_LOOK_ALIKES)
     return "".join(character for character in folded if unicodedata.category(character) not in _IGNORED)
 
 

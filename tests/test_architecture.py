@@ -23,7 +23,7 @@ PURE = (
         "annotate.signals",
     ),
     *("annotate.addresses", "annotate.codes", "annotate.csv_text", "annotate.languages", "annotate.shown"),
-    *("annotate.wording", "annotate.protocols", "evaluation.protocols"),
+    *("annotate.normal_form", "annotate.wording", "annotate.protocols", "evaluation.protocols"),
     *("evaluation.stats", "evaluation.scorers", "evaluation.prompts", "evaluation.parsing", "evaluation.clients"),
     *("evaluation.storable", "evaluation.reports.comparison", "evaluation.reports.figures"),
     *("evaluation.reports.charts", "evaluation.reports.tables", "evaluation.reports.words"),

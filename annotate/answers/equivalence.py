@@ -1,6 +1,6 @@
 """When two texts are the same text, and the version of all keys. What a short answer means is read in meaning/."""
 
-import unicodedata
+from annotate.normal_form import normal_form
 
 # The version of every canonical key in this package. A resolution stores it, so that keys made by an older rule are
 # recognised and counted again instead of being compared with newer ones. Raise it whenever any key changes.
@@ -26,6 +26,6 @@ def text_key(text: str) -> str:
     vote must not decide that they do not.
     Source: compatibility caseless matching, The Unicode Standard, section 3.13, D146.
     """
-    folded = unicodedata.normalize("NFD", text.translate(INVISIBLE)).casefold()
-    folded = unicodedata.normalize("NFKD", folded).casefold()
-    return " ".join(unicodedata.normalize("NFKC", folded).split())
+    folded = normal_form("NFD", text.translate(INVISIBLE)).casefold()
+    folded = normal_form("NFKD", folded).casefold()
+    return " ".join(normal_form("NFKC", folded).split())

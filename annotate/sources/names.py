@@ -1,8 +1,8 @@
 """Names of columns as they are compared: `Gold label`, `gold-label` and `GOLD_LABEL` are one name."""
 
-import unicodedata
+from annotate.normal_form import normal_form
 
 
 def folded(name: str) -> str:
-    text = unicodedata.normalize("NFKC", name).casefold()
+    text = normal_form("NFKC", name).casefold()
     return "_".join("".join(c if c.isalnum() else " " for c in text).split())

@@ -9,12 +9,12 @@ import hashlib
 import re
 import threading
 import time
-import unicodedata
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from annotate.normal_form import normal_form
 from evaluation.clients.base import (
     ClientError,
     Completion,
@@ -253,7 +253,7 @@ _EMPTY_WORDS = frozenset(_COMMONEST.split())
 
 def words(text: str) -> frozenset[str]:
     """The distinct words of a text, NFKC and casefolded, without the commonest English ones."""
-    found = re.findall(r"\w+", unicodedata.normalize("NFKC", text).casefold())
+    found = re.findall(r"\w+", normal_form("NFKC", text).casefold())
     return frozenset(found) - _EMPTY_WORDS
 
 

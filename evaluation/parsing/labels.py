@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 
+from annotate.normal_form import normal_form
 from evaluation.parsing.envelope import (
     before_next_question,
     drop_reasoning,
@@ -168,7 +169,7 @@ def _only_label(text: str, reader: _Reader, where: str) -> Parsed:
 
 
 def _fold(text: str) -> str:
-    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold()).replace("’", "'")
+    return normal_form("NFKC", normal_form("NFKC", text).casefold()).replace("’", "'")
 
 
 @lru_cache(maxsize=256)

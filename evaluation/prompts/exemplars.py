@@ -1,10 +1,10 @@
 """Exemplars must not give away what is evaluated: no shared root, no shared text."""
 
 import re
-import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from annotate.normal_form import normal_form
 from evaluation.prompts.content import content_parts
 from evaluation.prompts.inputs import ContentPairs
 
@@ -74,4 +74,4 @@ def shown_text(content: ContentPairs) -> str:
 
 def folded(text: str) -> str:
     """NFKC, casefolded, letters, digits and marks only: a missing question mark does not make another item."""
-    return re.sub(r"[\W_]+", " ", unicodedata.normalize("NFKC", text).casefold()).strip()
+    return re.sub(r"[\W_]+", " ", normal_form("NFKC", text).casefold()).strip()

@@ -2,12 +2,14 @@
 
 import unicodedata
 
+from annotate.normal_form import normal_form
+
 
 def folded_cell(text: str) -> str:
     """NFKD without combining marks, case folded, white space folded."""
     if text.isascii():
         return " ".join(text.lower().split())
-    decomposed = unicodedata.normalize("NFKD", text)
+    decomposed = normal_form("NFKD", text)
     bare = "".join(character for character in decomposed if not unicodedata.combining(character))
     return " ".join(bare.casefold().split())
 

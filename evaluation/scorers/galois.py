@@ -6,12 +6,12 @@ figures: the defaults for tables are in cell_f1.py and tuples.py, and docs/measu
 
 import math
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import lru_cache
 
+from annotate.normal_form import normal_form
 from evaluation.scorers.answers import Cell, Table, Takes
 from evaluation.scorers.pairing import MAX_PAIRS, TABLES_PAY_FROM
 from evaluation.scorers.registry import Score, scorer
@@ -38,7 +38,7 @@ class TooManyComparisons(ValueError):
 @lru_cache(maxsize=50_000)
 def normalised_cell(text: str) -> str:
     """Without commas, accents, other characters than ASCII and apostrophes; numbers and their units as one number."""
-    decomposed = unicodedata.normalize("NFD", text.replace(",", ""))
+    decomposed = normal_form("NFD", text.replace(",", ""))
     plain = "".join(character for character in decomposed if character.isascii()).replace("'", "")
     folded = plain.replace("\n", "").replace("\r", "").strip().lower()
     for pattern, scale in _SCALES:

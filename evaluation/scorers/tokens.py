@@ -5,6 +5,7 @@ import string
 import unicodedata
 
 from annotate.answers.equivalence import INVISIBLE
+from annotate.normal_form import normal_form
 
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 _SQUAD_PUNCTUATION = str.maketrans("", "", string.punctuation)
@@ -43,7 +44,7 @@ def unicode_tokens(text: str) -> list[str]:
     marks deleted without a space; English articles dropped; split at white space, and around each Han or Kana
     character. Accents are kept. Thai, Lao, Khmer and Burmese, written without spaces too, are not split.
     """
-    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    folded = normal_form("NFKC", normal_form("NFKC", text).casefold())
     without_articles = _ARTICLES.sub(" ", folded.translate(_PLAIN))
     return _CHARACTER_WORDS.sub(r" \1 ", without_articles).split()
 

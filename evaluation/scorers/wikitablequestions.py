@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from annotate.normal_form import normal_form
 from evaluation.scorers.answers import Takes
 from evaluation.scorers.registry import Score, scorer
 
@@ -46,7 +47,7 @@ def target_items(text: str) -> list[str]:
 def normalised(text: str) -> str:
     """NFKD without combining marks; quotes and dashes as ASCII; then, until nothing changes, without footnote marks,
     a final " (...)" and outer quotes; without a final dot; white space folded; lower case."""
-    decomposed = unicodedata.normalize("NFKD", text)
+    decomposed = normal_form("NFKD", text)
     text = "".join(character for character in decomposed if unicodedata.category(character) != "Mn").translate(_PLAIN)
     text = text.strip()
     while True:

@@ -4,6 +4,7 @@ import re
 import unicodedata
 
 from annotate.answers.equivalence import INVISIBLE
+from annotate.normal_form import normal_form
 
 # NFKC would turn 10⁶ into 106 and 5½ into 51⁄2.
 _SUPERSCRIPT = re.compile("[\u207b\u207a]?[\u00b2\u00b3\u00b9\u2070\u2074-\u2079]+")
@@ -40,9 +41,9 @@ def spelled(text: str) -> str:
     """
     text = _SUPERSCRIPT.sub(lambda found: f"^{found.group()}", text.translate(INVISIBLE))
     text = _VULGAR_FRACTION.sub(lambda found: f" {found.group()}", text)
-    folded = unicodedata.normalize("NFD", text).casefold()
-    folded = unicodedata.normalize("NFKD", folded).casefold()
-    folded = unicodedata.normalize("NFKC", folded).translate(_ONE_SPELLING)
+    folded = normal_form("NFD", text).casefold()
+    folded = normal_form("NFKD", folded).casefold()
+    folded = normal_form("NFKC", folded).translate(_ONE_SPELLING)
     return " ".join(folded.split())
 
 
@@ -66,7 +67,7 @@ def plain_text(text: str) -> str:
     """
     while True:
         before = text
-        text = unicodedata.normalize("NFC", _ACCENTED.sub(r"\1", unicodedata.normalize("NFD", text)))
+        text = normal_form("NFC", _ACCENTED.sub(r"\1", normal_form("NFD", text)))
         text = bare(text)
         articles = _ARTICLES.match(text)
         text = text[articles.end() :] if articles else text

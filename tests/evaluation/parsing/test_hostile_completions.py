@@ -13,7 +13,27 @@ LIMIT = 0.2  # seconds of processor time
 LABELS = (("yes", "Yes"), ("no", "No"), ("unsure", "Not sure enough"))
 
 REPEATED = [
-    *(" ", "\n", "a", "*", '"', "'", "\\", "{", "(", ".", "- ", "- a\n", "\u0301", "\ufdfa", "是", "不正", "हाँ", "i "),
+    *(
+        " ",
+        "\n",
+        "a",
+        "*",
+        '"',
+        "'",
+        "\\",
+        "{",
+        "(",
+        ".",
+        "- ",
+        "- a\n",
+        "\u0301",
+        "\u0301\u0316",
+        "\ufdfa",
+        "是",
+        "不正",
+        "हाँ",
+        "i ",
+    ),
     *("no ", "nono", "yes ", "yes,", "not ", "no. ", "not sure enoug", "no evidenc", "[x] ", "[x] a\n", "[x] no\n"),
     *("answer:", "answer ", "final answer ", "question:\n", "a\nquestion:", " because", "explanation", "```", "```\n"),
     *("<think>", "</think>", "<think></think>", '"answer":"', '"answer" : ', '"answer":"\\\\', "'answer':'", '{"a":'),

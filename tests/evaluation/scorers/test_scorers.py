@@ -220,6 +220,7 @@ def _hostile():
         "colons": "12:" * (n // 3),
         "backslashes": "\\" * n,
         "marks": "\u0301" * n,
+        "marks in an unlucky order": "\u0301\u0316" * (n // 2),
         "one letter": "a" * n,
         "quotes": '"' * n,
         "months": "12 jan" * (n // 6),
