@@ -9,7 +9,7 @@ from annotate.answers.fields import FieldSpec, FieldType, JsonValue, RawData, fi
 from annotate.answers.meaning import short_answer_key
 from annotate.answers.meaning.numbers import number_text, read_number
 from annotate.answers.meaning.quantities import in_unit
-from annotate.answers.meaning.spelling import bare, spelled
+from annotate.answers.meaning.spelling import bare, spelled, without_capitals
 from annotate.wording import _
 
 _MAX_LENGTH = 200
@@ -55,7 +55,7 @@ class Number(FieldType):
         return {"type": "string", "pattern": r"^-?[0-9]+(\.[0-9]+)?$", "maxLength": _MAX_LENGTH}
 
     def _number(self, text: str, spec: FieldSpec) -> Decimal:
-        plain = bare(spelled(text)) if len(text) <= _MAX_LENGTH else ""
+        plain = without_capitals(bare(spelled(text))) if len(text) <= _MAX_LENGTH else ""
         number = read_number(plain)
         if number is not None:
             return number

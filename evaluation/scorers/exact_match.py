@@ -6,7 +6,7 @@ from evaluation.scorers.registry import Score, scorer
 from evaluation.scorers.tokens import squad_tokens, unicode_tokens
 
 
-@scorer("exact_match")
+@scorer("exact_match", version=2)
 def exact_match(answer: str, gold: Collection[str]) -> Score:
     """1.0 if the words of the answer are those of a gold answer in the same order, else 0.0; words in any script."""
     words = unicode_tokens(answer)

@@ -9,14 +9,14 @@ from evaluation.scorers.registry import Score, scorer
 from evaluation.scorers.token_f1 import bag_f1
 
 
-@scorer("items_exact", takes=Takes.ITEMS)
+@scorer("items_exact", version=2, takes=Takes.ITEMS)
 def items_exact(answer: Sequence[str], gold: Collection[Sequence[str]]) -> Score:
     """1.0 if the answer has exactly the items of a gold answer, each as often, in any order; else 0.0."""
     given = Counter(map(text_key, answer))
     return Score(float(any(given == Counter(map(text_key, label)) for label in gold)))
 
 
-@scorer("items_f1", takes=Takes.ITEMS)
+@scorer("items_f1", version=2, takes=Takes.ITEMS)
 def items_f1(answer: Sequence[str], gold: Collection[Sequence[str]]) -> Score:
     """2 * shared / (items of both), an item shared as often as both have it; the best over the gold answers."""
     given = [text_key(item) for item in answer]

@@ -6,7 +6,7 @@ from annotate.answers import short_answer_key
 from evaluation.scorers.registry import Score, scorer
 
 
-@scorer("same_answer")
+@scorer("same_answer", version=2)
 def same_answer(answer: str, gold: Collection[str]) -> Score:
     """1.0 if the answer and a gold answer are the same by the rule that counts votes on short answers, else 0.0.
 

@@ -7,7 +7,7 @@ from evaluation.scorers.registry import Score, scorer
 from evaluation.scorers.tokens import squad_tokens, unicode_tokens
 
 
-@scorer("token_f1")
+@scorer("token_f1", version=2)
 def token_f1(answer: str, gold: Collection[str]) -> Score:
     """The best F1 over the gold answers of the bags of words, words in any script."""
     words = unicode_tokens(answer)

@@ -3,7 +3,7 @@
 import re
 from datetime import date
 
-from annotate.answers.meaning.number_words import CHINESE_NUMERAL, chinese_number, number_in_words
+from annotate.answers.meaning.number_words import CHINESE_NUMERAL, chinese_number, ordinal_in_words
 from annotate.answers.meaning.spelling import spelled
 
 _MONTH_NAMES = (
@@ -119,9 +119,7 @@ def _era(name: str) -> str:
 def _century(number: str, era: str | None) -> str | None:
     digits = _CENTURY_NUMBER.fullmatch(number)
     # Words must be ordinals: "one century" is a duration, "21st century" and "fifth century" are not.
-    if not digits and not number.endswith(("th", "first", "second", "third")):
-        return None
-    value = int(digits.group(1)) if digits else number_in_words(number)
+    value = int(digits.group(1)) if digits else ordinal_in_words(number)
     return f"century:{value} {_era(era) if era else 'AD'}" if value else None
 
 

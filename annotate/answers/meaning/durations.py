@@ -5,7 +5,7 @@ from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
 
-from annotate.answers.meaning.number_words import chinese_number, number_in_words
+from annotate.answers.meaning.number_words import chinese_number, ordinal_in_words
 from annotate.answers.meaning.numbers import number_text, read_unsigned
 
 _HOUR, _DAY = 3600, 86_400
@@ -14,7 +14,7 @@ _DAYS_OF_A_YEAR = 365
 _MONTHS = {"millennium": 12_000, "century": 1_200, "decade": 120, "year": 12, "month": 1}
 _SECONDS = {"fortnight": 14 * _DAY, "week": 7 * _DAY, "day": _DAY, "hour": _HOUR, "minute": 60, "second": 1}
 _ORDER = [*_MONTHS, *_SECONDS]
-_UNIT_WORDS = (
+UNIT_WORDS = (
     {unit: unit for unit in _ORDER}
     | {f"{unit}s": unit for unit in _ORDER if unit not in {"century", "millennium"}}
     | {"centuries": "century", "millennia": "millennium", "millenniums": "millennium"}
@@ -22,9 +22,9 @@ _UNIT_WORDS = (
     | {"wk": "week", "wks": "week", "hr": "hour", "hrs": "hour", "h": "hour"}
     | {"min": "minute", "mins": "minute", "sec": "second", "secs": "second"}
 )
-_UNIT = re.compile(rf"(?<![a-z])({'|'.join(sorted(_UNIT_WORDS, key=len, reverse=True))})\b\.?")
+_UNIT = re.compile(rf"(?<![a-z])({'|'.join(sorted(UNIT_WORDS, key=len, reverse=True))})\b\.?")
 _AFTER = re.compile(r"(?: |-)?(?:old|of age|period|long|in duration|duration)?")
-_AGE = re.compile(r"(?:at )?(?:the )?(?:age of|aged?) (.{1,60})")
+_AGE = re.compile(r"(?:at )?(?:the )?(?:age of|aged?) (.{1,60}?)(?: years?)?|(\d{1,3}) ?(?:y/o|yo|y\.o\.?)")
 _COMPACT = re.compile(
     r"(?:(?P<year>\d{1,4})y)? ?(?:(?P<week>\d{1,4})w)? ?(?:(?P<day>\d{1,4})d)? ?(?:(?P<hour>\d{1,4})h)?"
     r" ?(?:(?P<minute>\d{1,4})m)? ?(?:(?P<second>\d{1,4})s)?"
@@ -66,13 +66,13 @@ def read_duration(text: str) -> str | None:
 
 def _age(text: str) -> list[Part] | None:
     match = _AGE.fullmatch(text)
-    number = _number(match.group(1)) if match else None
+    number = _number(match.group(1) or match.group(2)) if match else None
     return None if number is None else [("year", number)]
 
 
 def _in_words(text: str) -> list[Part] | None:
     # "twenty-second" is a place, not a time.
-    if text.endswith("second") and number_in_words(text) is not None:
+    if text.endswith("second") and ordinal_in_words(text) is not None:
         return None
     text = text.removeprefix("for ").removeprefix("the ")
     parts: list[Part] = []
@@ -81,7 +81,7 @@ def _in_words(text: str) -> list[Part] | None:
     if not 0 < len(found) <= _MAX_PARTS:
         return None
     for match in found:
-        unit = _UNIT_WORDS[match.group(1)]
+        unit = UNIT_WORDS[match.group(1)]
         before = text[position : match.start()]
         number = _count(before.strip(" -"), unit, is_first=not parts)
         if number is None:
@@ -120,8 +120,9 @@ def _compact(text: str) -> list[Part] | None:
     if match is None:
         return None
     parts = [(unit, Fraction(number)) for unit, number in match.groupdict().items() if number]
-    # A single "5 m" or "5 s" may be metres, or a plural.
-    return parts if len(parts) > 1 else None
+    # A single "5 m" or "5 s" may be metres, or a plural; beside years or days "3 m" may be months.
+    is_clear = not match["minute"] or match["hour"] or match["second"]
+    return parts if len(parts) > 1 and is_clear else None
 
 
 def _in_chinese(text: str) -> list[Part] | None:

@@ -3,7 +3,7 @@
 import json
 
 from annotate.answers.equivalence import INVISIBLE, text_key
-from annotate.answers.meaning.clock import read_time
+from annotate.answers.meaning.clock import read_24_hours, read_time
 from annotate.answers.meaning.dates import read_date
 from annotate.answers.meaning.durations import read_duration
 from annotate.answers.meaning.lists import members_of
@@ -15,7 +15,7 @@ from annotate.answers.meaning.yes_no import read_yes_no
 
 # A key begins with its kind; text that begins like one is marked as text, so that nobody can write a key.
 KINDS = (
-    *("truth", "date", "day", "month", "year", "decade", "century", "moment", "time", "duration", "number"),
+    *("truth", "date", "day", "month", "year", "decade", "century", "moment", "time", "duration", "number", "ordinal"),
     *("open", "range", "list", "text"),
 )
 _MARKS = tuple(f"{kind}:" for kind in KINDS)
@@ -51,8 +51,10 @@ def short_answer_key(text: str, expected_unit: str = "") -> str:
 
 def member_key(text: str, unit: str = "") -> str:
     """The key of one member of a list, of one cell of a table: as that of an answer, but never a list again."""
+    if len(text) > MAX_READ:
+        return _marked(text_key(text))
     answer = bare(spelled(text))
-    key = _meaning(answer, unit) if len(answer) <= _MAX_MEMBER else None
+    key = _meaning(answer, unit)
     return _words(answer) if key is None else key
 
 
@@ -82,7 +84,7 @@ def _moment(text: str) -> str | None:
     for separator in (", ", " at ", " ", "t"):
         day, found, time = text.rpartition(separator)
         if found and time[:1].isdigit() and (date := read_date(day.rstrip(","))) and date.startswith("date:"):
-            at = read_time(time)
+            at = read_24_hours(time) if separator == "t" else read_time(time)
             return None if at is None else f"moment:{date.removeprefix('date:')} {at.removeprefix('time:')}"
     return None
 

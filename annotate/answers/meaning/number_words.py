@@ -37,23 +37,19 @@ _MAX_WORDS = 20
 
 
 def number_in_words(text: str) -> Decimal | None:
-    """The number that spelled English words or an ordinal word give; None for anything else.
+    """The number that spelled English words give; None for anything else.
 
     "twenty twenty" and "nineteen ninety-nine" are years to some and two numbers to others: None.
     """
     half = text.removesuffix(" and a half")
-    words = half.replace("-", " ").split(" ")
-    if len(words) > _MAX_WORDS:
-        return None
-    is_ordinal = words[-1] in _ORDINALS
-    if is_ordinal:
-        words[-1] = _ORDINALS[words[-1]]
-        # "the first" is a place; "the one" is somebody.
-        words = words[1:] if words[0] == "the" and len(words) > 1 else words
-    value = _whole(words)
-    if value is None or half == text:
-        return value
-    return None if is_ordinal else value + Decimal("0.5")
+    value = _whole(half.replace("-", " ").split(" "))
+    return value if value is None or half == text else value + Decimal("0.5")
+
+
+def ordinal_in_words(text: str) -> Decimal | None:
+    """first, the twenty-second; None for anything else."""
+    words = text.removeprefix("the ").replace("-", " ").split(" ")
+    return _whole([*words[:-1], _ORDINALS[words[-1]]]) if words[-1] in _ORDINALS else None
 
 
 def chinese_number(text: str) -> Decimal | None:
@@ -88,6 +84,8 @@ def chinese_number(text: str) -> Decimal | None:
 
 def _whole(words: list[str]) -> Decimal | None:
     """thousand and the like in falling order, each after a number below 1,000, then such a number."""
+    if len(words) > _MAX_WORDS:
+        return None
     if words[0] in {"a", "an"} and words[1:2] and words[1] in {"hundred", "dozen", *SCALES}:
         words = ["one", *words[1:]]
     if len(words) == 2 and words[1] == "dozen":

@@ -3,9 +3,16 @@
 import re
 from decimal import Decimal
 
-from annotate.answers.meaning.number_words import CHINESE_SCALES, SCALES, chinese_number, number_in_words
+from annotate.answers.meaning.number_words import (
+    CHINESE_SCALES,
+    SCALES,
+    chinese_number,
+    number_in_words,
+    ordinal_in_words,
+)
 
-_SIGNED = re.compile(r"(\+|-|minus |negative )? ?(.{1,120})")
+# "- 5" is a line of a list to some.
+_SIGNED = re.compile(r"(\+|-|minus |negative )?(\S.{0,119})")
 _DIGITS = re.compile(r"\d[\d.,' ]{0,60}|\.\d{1,30}")
 _SPACED = re.compile(r"\d{1,3}(?: \d{3}){1,12}(?:[.,]\d{1,30})?|\d{1,3}(?:'\d{3}){1,12}(?:[.,]\d{1,30})?")
 _GROUPED = re.compile(r"\d{1,3}(?:,\d{3}){1,12}|\d{1,3}(?:\.\d{3}){1,12}|\d{1,2}(?:,\d{2}){1,12},\d{3}")
@@ -15,7 +22,7 @@ _CHINESE_SCALE = re.compile(f"(\\d[\\d.,]{{0,20}}) ?([{''.join(CHINESE_SCALES)}]
 _POWER = re.compile(
     r"(\d{1,20}(?:\.\d{1,20})?) ?(?:x|\*) ?10 ?\^ ?(-?\d{1,2})|(\d{1,20}(?:\.\d{1,20})?)e([+-]?\d{1,2})"
 )
-_ORDINAL = re.compile(r"(?:the )?(\d[\d,]{0,15}) ?(?:st|nd|rd|th)")
+_ORDINAL = re.compile(r"(?:the )?(\d[\d,]{0,15})( ?[a-z]{2})")
 _MIXED = re.compile(r"(?:(\d{1,12}) )?(\d{1,6})⁄(\d{1,6})|(\d{1,12}) (\d{1,3})/(\d{1,3})")
 _ABBREVIATED = {"k": "thousand", "mn": "million", "mln": "million", "bn": "billion"}
 _MAX_EXPONENT = 30
@@ -23,7 +30,23 @@ _MAX_DIGITS = 25
 
 
 def read_number(text: str) -> Decimal | None:
-    """The number that a spelled text is; None if it is none, or if it can be read as two different ones.
+    """The number that a spelled text is, counted or in an order (3, 3rd); None for anything else."""
+    value = read_cardinal(text)
+    return read_ordinal(text) if value is None else value
+
+
+def read_ordinal(text: str) -> Decimal | None:
+    """3rd, the third, 第三; None for anything else: 11st is a weight."""
+    if match := _ORDINAL.fullmatch(text):
+        digits, ending = match.groups()
+        return _digits(digits) if ending.strip(" ") == "th" or ending == _ending_of(digits) else None
+    if text.startswith("第"):
+        return chinese_number(text[1:]) or _digits(text[1:])
+    return ordinal_in_words(text)
+
+
+def read_cardinal(text: str) -> Decimal | None:
+    """The number that counts something; None if it is none, or if it can be read as two different ones.
 
     A comma before exactly three digits separates thousands (1,500), any other single comma is a decimal one (1,5); a
     single point is a decimal one (1.500 is one and a half). With both, the last is the decimal one. Digits with a
@@ -43,12 +66,8 @@ def read_unsigned(text: str) -> Decimal | None:
     text = text.strip(" ")
     if not text:
         return None
-    if match := _ORDINAL.fullmatch(text):
-        return _digits(match.group(1))
     if text[0].isdigit() or text[0] == ".":
         return _from_digits(text)
-    if text.startswith("第"):
-        return chinese_number(text[1:]) or _digits(text[1:])
     chinese = chinese_number(text)
     if chinese is not None:
         return chinese
@@ -61,6 +80,10 @@ def read_unsigned(text: str) -> Decimal | None:
     match = _SCALE_WORD.fullmatch(text)
     count = number_in_words(match.group(1)) if match and match.group(1).endswith(" and a half") else None
     return None if match is None or count is None else count * SCALES[match.group(2)]
+
+
+def _ending_of(digits: str) -> str:
+    return "" if digits[-2:-1] == "1" else {"1": "st", "2": "nd", "3": "rd"}.get(digits[-1], "")
 
 
 def number_text(value: Decimal) -> str:

@@ -3,8 +3,10 @@
 import re
 from decimal import Decimal
 
-from annotate.answers.meaning.durations import read_duration
-from annotate.answers.meaning.numbers import number_text, read_number, read_unsigned
+from annotate.answers.meaning.durations import UNIT_WORDS, read_duration
+from annotate.answers.meaning.number_words import SCALES
+from annotate.answers.meaning.numbers import number_text, read_cardinal, read_ordinal, read_unsigned
+from annotate.answers.meaning.spelling import without_capitals
 
 # "$" says dollars without saying whose; "pounds" may be money or weight: each stays its own unit.
 _CURRENCIES = {
@@ -66,17 +68,33 @@ _PREFIXES = sorted(CURRENCY_OF, key=len, reverse=True)
 _SHORT_SCALE = re.compile(r"([\d.,' ]{1,60}?) ?(m|b)")
 _ATTACHED = re.compile(r"(.{0,60}[\d.])([a-z%‰°¢€$£¥₹₽₩^/\u4e00-\u9fff][a-z°^/\d.\u4e00-\u9fff]{0,20})")
 _MAX_UNIT_WORDS = 3
+# What has a third one: a season, a year.
+_IN_ORDER = UNIT_OF | UNIT_WORDS
+_SCALED_UNIT = re.compile(rf"({'|'.join(SCALES)})s?(?: of)?(?: (.{{1,60}}))?")
 
 
 def read_quantity(text: str, expected_unit: str = "") -> str | None:
     """The key of a number, of money, or of a number with a known unit; None for anything else.
 
-    expected_unit: what the question asks in; a number without a unit gets it, one that has a unit keeps its own.
+    expected_unit: what the question asks in; a number without a unit gets it, one that has a unit keeps its own. The
+    third season is none of three seasons.
     """
-    value = read_number(text)
+    if (scaled := _SCALED_UNIT.fullmatch(expected_unit)) and (key := _in_scale(text, *scaled.groups())):
+        return key
+    value = read_cardinal(text)
     if value is not None:
         return in_unit(value, expected_unit)
-    return _money(text) or _measure(text)
+    value = read_ordinal(text)
+    if value is not None:
+        return _in_order(value, expected_unit) if expected_unit else f"number:{number_text(value)}"
+    return _money(text) or _measure(text) or _place(text)
+
+
+def _in_scale(text: str, scale: str, unit: str | None) -> str | None:
+    """1.5 where millions are asked for is 1.5 million, and "1.5 million" is that already."""
+    value = read_cardinal(f"{text} {scale}")
+    value = read_cardinal(text) if value is None else value
+    return None if value is None else in_unit(value, unit or "")
 
 
 def in_unit(value: Decimal, unit: str) -> str:
@@ -105,20 +123,32 @@ def _money(text: str) -> str | None:
     return None if value is None else _keyed(value * sign, unit)
 
 
+def _place(text: str) -> str | None:
+    number, unit = _before_unit(text, _IN_ORDER)
+    value = read_ordinal(number) if unit else None
+    return None if value is None else f"ordinal:{number_text(value)} {unit}"
+
+
+def _in_order(value: Decimal, unit: str) -> str:
+    return f"ordinal:{number_text(value)} {_IN_ORDER.get(unit, unit)}"
+
+
 def _measure(text: str) -> str | None:
     number, unit = _before_unit(text, UNIT_OF)
-    value = read_number(number) if unit else None
+    value = read_cardinal(number) if unit else None
     return None if value is None else _keyed(value, unit)
 
 
 def _sign(text: str) -> tuple[int, str]:
     for minus in ("-", "minus ", "negative "):
-        if text.startswith(minus):
-            return -1, text[len(minus) :].strip(" ")
+        # "- $5" is a line of a list to some.
+        if text.startswith(minus) and text[len(minus) : len(minus) + 1] != " ":
+            return -1, text[len(minus) :]
     return 1, text
 
 
 def _amount(text: str) -> Decimal | None:
+    text = without_capitals(text)
     value = read_unsigned(text)
     if value is None and (match := _SHORT_SCALE.fullmatch(text)):
         value = read_unsigned(f"{match.group(1)} {'million' if match.group(2) == 'm' else 'billion'}")

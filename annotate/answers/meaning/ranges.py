@@ -25,7 +25,7 @@ def read_range(text: str, key_of: Callable[[str], str | None]) -> str | None:
         if match is None:
             continue
         first, last = match.groups()
-        if pattern is _DASH and not (first[-1].isdigit() or first[-1] == "%"):
+        if pattern is _DASH and not (first[0].isdigit() or first[-1].isdigit()):
             continue
         if key := _range(first, last, key_of):
             return key

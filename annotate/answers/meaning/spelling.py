@@ -8,11 +8,20 @@ from annotate.normal_form import normal_form
 
 # NFKC would turn 10⁶ into 106 and 5½ into 51⁄2.
 _SUPERSCRIPT = re.compile("[\u207b\u207a]?[\u00b2\u00b3\u00b9\u2070\u2074-\u2079]+")
-_VULGAR_FRACTION = re.compile("[\u00bc-\u00be\u2150-\u215e]")
+_VULGAR_FRACTION = re.compile("[\u00bc-\u00be\u2150-\u215f\u2189]")
+# After a number a capital is another unit than the small letter: mega or a million, giga, kelvin. It stays apart as a
+# small capital, which nothing reads where no money is meant.
+_CAPITAL_UNIT = re.compile(r"(?<=\d) ?(?:MM?|G)(?!\w)|(?<=\d) K(?!\w)")
+_SMALL_CAPITALS = str.maketrans("MGK", "ᴍɢᴋ")
+_NO_CAPITALS = str.maketrans("ᴍɢᴋ", "mgk")
 _OUTER_QUOTES = (('"', '"'), ("'", "'"), ("«", "»"), ("「", "」"), ("『", "』"))
 # Accents tell words apart in many scripts; over Latin and Greek letters people leave them out.
 _ACCENTED = re.compile("([a-z\u03b1-\u03c9])[\u0300-\u036f]+")
-_ARTICLES = re.compile(r"(?:(?:the|an|a(?! (?:major|minor|flat|sharp|levels?|side|list|league|team)\b)) )+(?=\S)")
+# "A major" has no article, "A 4" none that is clear, and what is nothing but articles keeps the last two.
+_ARTICLES = re.compile(
+    r"(?:(?:the|an|a(?! (?:major|minor|flat|sharp|levels?|side|list|league|team)\b| \S(?!\S))) "
+    r"(?!(?:the|an?)(?!\S)))+(?=\S)"
+)
 
 
 class _OneSpelling(dict[int, str]):
@@ -26,7 +35,9 @@ class _OneSpelling(dict[int, str]):
 
 
 _ONE_SPELLING = _OneSpelling(
-    dict.fromkeys([*range(0x2010, 0x2016), 0x2212, 0x2796], "-")
+    dict.fromkeys([*range(0x2010, 0x2014), 0x2212, 0x2796], "-")
+    # A long dash stands between words or opens a line of speech; it is no minus sign.
+    | dict.fromkeys([0x2014, 0x2015], " - ")
     | dict.fromkeys([0x2018, 0x2019, 0x201B, 0x02BC, 0x2032, 0x00B4], "'")
     | dict.fromkeys([0x201C, 0x201D, 0x201E, 0x201F, 0x2033], '"')
     | dict.fromkeys([0x060C, 0x066C, 0x3001], ",")
@@ -41,10 +52,16 @@ def spelled(text: str) -> str:
     """
     text = _SUPERSCRIPT.sub(lambda found: f"^{found.group()}", text.translate(INVISIBLE))
     text = _VULGAR_FRACTION.sub(lambda found: f" {found.group()}", text)
+    text = _CAPITAL_UNIT.sub(lambda found: found.group().translate(_SMALL_CAPITALS), text)
     folded = normal_form("NFD", text).casefold()
     folded = normal_form("NFKD", folded).casefold()
     folded = normal_form("NFKC", folded).translate(_ONE_SPELLING)
     return " ".join(folded.split())
+
+
+def without_capitals(text: str) -> str:
+    """A spelled text in which a capital unit is the small letter, too: for words, and where money is meant."""
+    return text.translate(_NO_CAPITALS)
 
 
 def bare(text: str) -> str:
@@ -65,6 +82,7 @@ def plain_text(text: str) -> str:
 
     The plain text of a plain text is itself. A letter that only looks like an article ("A major") stays.
     """
+    text = without_capitals(text)
     while True:
         before = text
         text = normal_form("NFC", _ACCENTED.sub(r"\1", normal_form("NFD", text)))

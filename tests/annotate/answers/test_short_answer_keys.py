@@ -1,12 +1,13 @@
 """When two short answers are one answer: by meaning where it is clear, else by spelling."""
 
 import time
+from datetime import date
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotate.answers.equivalence import text_key
+from annotate.answers.equivalence import is_blank, text_key
 from annotate.answers.meaning import KINDS, member_key, short_answer_key
 from annotate.answers.meaning.lists import split_typed
 from annotate.answers.meaning.number_words import chinese_number, number_in_words
@@ -67,6 +68,22 @@ def test_a_day_has_many_forms(written):
         ("2010-11", "2010 to 2011"),
         ("May", "May 2003"),
         ("9:15", "9:15 am"),  # or in the evening, or a running time
+        ("10:15", "10:15 am"),  # the same with two digits
+        ("12:00", "midnight"),
+        ("02:05:13", "2:05:13 am"),  # or a marathon
+        ("3y 2m", "3 years 2 minutes"),  # or months
+        ("11st", "11"),  # or a weight
+        ("11 st", "11th"),
+        ("7 M", "7 metres"),  # or millions
+        ("7G", "7 grams"),
+        ("300 K", "300,000"),  # or kelvin
+        ("7 MM", "7 mm"),
+        ("- 7", "-7"),  # or a line of a list
+        ("— 7", "minus 7"),  # or a line of speech
+        ("- $7", "-$7"),
+        ("A B", "B"),
+        ("the A", "A"),
+        ("5↉", "50/3"),
         ("62:12", "1:02:12"),
         ("1,234", "1.234"),
         ("1998,2004", "1998, 2004"),
@@ -112,6 +129,7 @@ def test_a_day_and_month_that_are_the_same_number_leave_no_doubt():
         ("18个月", "1.5 years"),
         ("三年", "3 years"),
         ("aged 40", "40-year-old"),
+        ("aged 40 years", "40 y/o"),
         ("at the age of forty", "40 years old"),
     ],
 )
@@ -131,6 +149,10 @@ def test_durations_are_counted_in_months_and_seconds(one, other):
         ("over 3 years", "3 years"),
         ("3 years ago", "3 years"),
         ("5th century", "5 centuries"),
+        ("third year", "three years"),
+        ("the 5th day", "5 days"),
+        ("third decade", "30 years"),
+        ("second hour", "2 hours"),
     ],
 )
 def test_what_is_not_the_same_time(one, other):
@@ -209,6 +231,17 @@ def test_numbers_with_the_separators_of_any_country(written, number):
         ("the 1980s", "1980's"),
         ("19th century", "nineteenth century"),
         ("2 June 2003, 17:45", "June 2, 2003 at 5:45 pm"),
+        ("2003-06-02T10:45", "2 June 2003, 10:45 am"),
+        ("10:45 h", "10:45 a.m."),
+        ("third season", "the 3rd season"),
+        ("first place", "1st place"),
+        ("third year", "3rd year"),
+        ("7km-9km", "7 to 9 km"),
+        ("5pm-7pm", "from 5 pm to 7 pm"),
+        ("£7M", "7 million pounds sterling"),
+        ("7 M euros", "€7,000,000"),
+        ("1998—2004", "from 1998 to 2004"),
+        ("3⅟8 km", "3.125 km"),
     ],
 )
 def test_the_same_quantity_has_one_key(one, other):
@@ -232,6 +265,10 @@ def test_the_same_quantity_has_one_key(one, other):
         ("almost 7", "about 7"),
         ("5 am", "5 pm"),
         ("No", "Norway"),
+        ("third season", "three seasons"),
+        ("first time", "one time"),
+        ("2nd place", "2 places"),
+        ("5 pounds sterling", "£-5"),
         ("Jon Smith", "John Smith"),
     ],
 )
@@ -293,7 +330,41 @@ def test_words_fold(one, other):
     assert same(one, other)
 
 
+@pytest.mark.parametrize("mark", ["\ufe0f", "\u034f", "\u2063", "\u00ad", "\u200b", "\u200f", "\u2069", "\U000e0100"])
+def test_marks_that_nobody_sees_do_not_count(mark):
+    assert same(f"Os{mark}lo", "Oslo")
+    assert same(f"1{mark},500", "1500")
+    assert text_key(f"☎{mark}") == text_key("☎")
+    assert is_blank(mark)
+
+
+@pytest.mark.parametrize(
+    ("written", "number"),
+    [
+        ("١٬٢٣٤٫٥", "1234.5"),
+        ("۱۲۳۴", "1234"),
+        ("１，２３４．５", "1234.5"),
+        ("1\u202f234\u00a0567", "1234567"),
+        ("1\u2009234,5", "1234.5"),
+        ("1’234", "1234"),
+        ("﹣5", "-5"),
+        ("－５", "-5"),
+        ("\u200f-5\u200f", "-5"),
+        ("➖5", "-5"),
+        ("\u2067٥٠\u2069", "50"),
+        ("𝟝𝟘", "50"),
+        ("①", "1"),
+    ],
+)
+def test_digits_separators_and_signs_of_any_script(written, number):
+    assert short_answer_key(written) == f"number:{number}"
+
+
 def test_marks_that_tell_words_apart_stay():
+    england, scotland = (
+        "🏴" + "".join(chr(0xE0000 + ord(letter)) for letter in name) + "\U000e007f" for name in ("gbeng", "gbsct")
+    )
+    assert not same(england, scotland)
     assert not same("मिल", "मल")
     assert not same("が", "か")
     assert not same("й", "и")
@@ -305,6 +376,13 @@ def test_a_unit_that_the_question_names_fills_a_missing_one_and_replaces_none():
     assert same("7-9", "7 to 9 km", unit="km")
     assert not same("36 weeks", "36", unit="months")
     assert not same("36", "36 months")
+    # Where millions are asked for, somebody may write the word all the same.
+    assert same("1.5", "1.5 million", unit="million")
+    assert same("1,500,000", "1.5 million")
+    assert same("2", "$2,000,000", unit="million dollars")
+    assert same("2", "2 million", unit="millions of dollars")
+    assert same("3rd", "third season", unit="seasons")
+    assert not same("3rd", "3", unit="seasons")
 
 
 def test_nobody_can_write_a_key():
@@ -356,6 +434,65 @@ def test_having_one_key_is_an_equivalence(a, b, c):
     assert same(a, a)
     assert same(a, b) == same(b, a)
     assert same(a, c) or not (same(a, b) and same(b, c))
+
+
+# What is meant, and ways to write it that leave no doubt. Equal values are equal answers, others are not.
+SEPARATORS = st.sampled_from([",", "\u00a0", "\u202f", "'", ""])
+_NAMES = {"km": "kilometres", "%": "percent", "kg": "kilos"}
+
+
+def _grouped(number: int, separator: str) -> str:
+    return f"{number:,}".replace(",", separator)
+
+
+@st.composite
+def meant(draw) -> tuple[tuple[str, object], str]:
+    """(kind and value, one way to write it)."""
+    kind = draw(
+        st.sampled_from(["number", "measure", "money", "date", "duration", "range", "ordinal", "list", "truth"])
+    )
+    n = draw(st.integers(0, 30) | st.integers(0, 3_000_000))
+    shown = _grouped(n, draw(SEPARATORS))
+    if kind == "number":
+        return (kind, n), draw(st.sampled_from([shown, f"{shown}.0", f"+{shown}", f"“{shown}.”"]))
+    if kind == "measure":
+        unit = draw(st.sampled_from(sorted(_NAMES)))
+        return (kind, (n, unit)), draw(
+            st.sampled_from([f"{shown} {unit}", f"{shown}{unit}", f"{shown} {_NAMES[unit]}"])
+        )
+    if kind == "money":
+        sign, word = draw(st.sampled_from([("€", "euros"), ("US$", "US dollars"), ("£", "pounds sterling")]))
+        return (kind, (n, sign)), draw(st.sampled_from([f"{sign}{shown}", f"{shown} {word}", f"{sign} {shown}.00"]))
+    if kind == "date":
+        day = draw(st.dates(date(1990, 1, 1), date(1990, 2, 10)))
+        forms = ["%Y-%m-%d", "%d %B %Y", "%B %d, %Y", "%d %b %Y", "%A, %d %B %Y", "%Y年%m月%d日"]
+        return (kind, day), day.strftime(draw(st.sampled_from(forms)))
+    if kind == "duration":
+        months = draw(st.integers(1, 40))
+        years, rest = divmod(months, 12)
+        whole = [f"{years} years", f"{365 * years} days", f"aged {years}"] if years and not rest else []
+        return (kind, months), draw(st.sampled_from([f"{months} months", f"{years} years and {rest} months", *whole]))
+    if kind == "range":
+        start = draw(st.integers(1950, 1960))
+        end = start + draw(st.integers(1, 20))
+        forms = [f"{start}–{end}", f"from {start} to {end}", f"between {start} and {end}", f"{start} - {end}"]
+        return (kind, (start, end)), draw(st.sampled_from(forms))
+    if kind == "ordinal":
+        place = draw(st.integers(1, 30))
+        ending = "th" if 10 < place < 20 else {1: "st", 2: "nd", 3: "rd"}.get(place % 10, "th")
+        return (kind, place), draw(st.sampled_from([f"{place}{ending} season", f"the {place}{ending} season"]))
+    if kind == "list":
+        members = draw(st.permutations(["Oslo", "Lima", "Rome"]))[: draw(st.integers(2, 3))]
+        return (kind, tuple(sorted(members))), draw(st.sampled_from([", ", "; ", " and "])).join(members)
+    truth = draw(st.sampled_from(["yes", "no"]))
+    return (kind, truth), draw(st.sampled_from({"yes": ["Yes.", "true", "yep"], "no": ["no", "False", "Nope!"]}[truth]))
+
+
+@given(meant(), meant())
+@settings(max_examples=1_000)
+def test_two_answers_have_one_key_exactly_if_they_mean_the_same(one, other):
+    (value, written), (other_value, other_written) = one, other
+    assert same(written, other_written) == (value == other_value), (written, other_written)
 
 
 @given(WRAPPED)
