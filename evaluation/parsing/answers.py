@@ -6,12 +6,7 @@ from annotate.answers import FieldSpec, JsonValue
 from annotate.answers.meaning.lists import split_typed
 from annotate.answers.scale import points_of
 from annotate.answers.verdict import VERDICTS
-from evaluation.parsing.envelope import (
-    answer_segments,
-    drop_reasoning,
-    is_refusal,
-    within_reach,
-)
+from evaluation.parsing.envelope import answer_below, drop_reasoning, is_refusal, own_turn, within_reach
 from evaluation.parsing.labels import parse_label
 from evaluation.parsing.loose_json import readings
 from evaluation.parsing.parsed import Parsed, ParseStatus
@@ -49,15 +44,20 @@ def parse_answer(field: FieldSpec, text: str, language: str = "en") -> Parsed:
 
 
 def parse_long_text(text: str) -> Parsed:
-    """All of the answer: what follows the last marker, else the only fenced block, else all but the reasoning."""
-    visible, cut_off = drop_reasoning(text)
+    """All of the answer: what stands between tags (<answer>), what follows the last line that begins with a marker, the
+    only fenced block, or all but the reasoning."""
+    visible, cut_off = drop_reasoning(own_turn(text))
     visible = visible.strip()
     if not visible:
         return Parsed(None, ParseStatus.NONE, "the reasoning was cut off" if cut_off else "empty")
     if is_refusal(visible):
         return Parsed(None, ParseStatus.REFUSAL, "a refusal in the text")
-    segment = next((segment.strip(" \t\r\n*_:：") for segment in answer_segments(within_reach(visible))), "")
-    if segment and len(visible) <= len(within_reach(visible)):
+    _, opening, tagged = visible.rpartition("<answer>")
+    tagged = tagged.partition("</answer>")[0].strip()
+    if opening and tagged:
+        return Parsed(tagged, ParseStatus.OK, "between tags")
+    segment = (answer_below(visible) or "").strip()
+    if segment:
         return Parsed(segment, ParseStatus.OK, "after an answer marker")
     if visible.startswith("```") and visible.endswith("```") and visible.count("```") == 2:
         inside = visible.partition("\n")[2].removesuffix("```").strip("\n")
@@ -68,7 +68,7 @@ def parse_long_text(text: str) -> Parsed:
 
 def parse_list(text: str) -> Parsed:
     """Several short answers: a JSON array of texts and numbers, else the lines of a list, else a short answer."""
-    visible, _ = drop_reasoning(within_reach(text))
+    visible, _ = drop_reasoning(own_turn(within_reach(text)))
     found: Parsed | None = None
     for _, reading in readings(visible):
         value = reading.value
@@ -80,6 +80,8 @@ def parse_list(text: str) -> Parsed:
             repairs = tuple(sorted(reading.flags))
             if members:
                 found = Parsed(members, ParseStatus.OK, "a JSON array", repairs)
+            elif found is None:
+                found = Parsed(None, ParseStatus.NONE, "an empty JSON array")
     if found is not None:
         return found
     parsed = parse_short_answer(text)

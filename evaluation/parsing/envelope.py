@@ -11,12 +11,23 @@ from collections.abc import Iterator
 _REASONING_TAGS = ("think", "thinking", "thought", "reasoning", "reflection", "scratchpad")
 _REASONING_TAG = re.compile(rf"<(/?)(?:{'|'.join(_REASONING_TAGS)})>", re.IGNORECASE)
 
+# What ends a model's turn, where a server hands it on, or begins the next one.
+_TURN = re.compile(
+    r"<\|(?:im_end|eot_id|eom_id|endoftext|end_of_text|end)\|>|<end_of_turn>|<eos>|<｜end▁of▁sentence｜>|</s>\s{0,20}\Z"
+    r"|<\|im_start\|>(?:assistant\b)?|<start_of_turn>(?:model\b)?|<\|start_header_id\|>\w{0,20}<\|end_header_id\|>"
+)
+
 _ANSWER_KEYS = "answer|final_answer|final answer|label|verdict|prediction|response|result|respuesta|答案"
 # The opening quote and the backslash are taken apart so that no character can be matched in two ways.
 _JSON_ANSWER = re.compile(
     rf"[\"'](?:{_ANSWER_KEYS})[\"']\s{{0,200}}:\s{{0,200}}"
     r"""(?:"((?:[^"\\]|\\.){0,2000})"|'([^'\\]{0,2000})'|([\w.+-]{1,60}))""",
     re.IGNORECASE | re.DOTALL,
+)
+# The same with a list or an object, which short_answers.py reads as JSON.
+JSON_STRUCTURE = re.compile(rf"[\"'](?:{_ANSWER_KEYS})[\"']\s{{0,200}}:\s{{0,200}}[\[{{]", re.IGNORECASE)
+_TAGGED = re.compile(
+    r"<(answer|final[_-]answer|output|result)>((?:[^<]|<(?!/?\1>)){0,2000}+)(?:</\1>|\Z)", re.IGNORECASE
 )
 _BOXED = re.compile(
     r"\\boxed\s{0,20}\{(?:\\(?:text|mathrm|textbf|mathbf)\s{0,20}\{([^{}]{0,2000})\}|([^{}]{0,2000}))\}"
@@ -25,18 +36,24 @@ _BOXED = re.compile(
 _ANSWER_WORDS = (
     "answer|respuesta|resposta|réponse|antwort|risposta|ответ|उत्तर|الإجابة|الجواب|答案|回答|答え"  # in a short answer
 )
-_VERDICT_WORDS = "label|verdict|conclusion|結論|结论"  # a label may follow these, too; "Label: Columbia" is content
+# A label may follow these, too; "Label: Columbia" is content.
+_VERDICT_WORDS = "label|verdict|conclusion|rating|score|option|choice|bewertung|結論|结论|评分|評分"
 
 
 def _marker(words: str) -> re.Pattern[str]:
     return re.compile(
-        rf"(?:(?:final|correct|最终|最後の)\s?)?(?:{words})[\s*_`\"'”）)]{{0,6}}"
-        r"(?::|：|=|->|→|\b(?:is|es|est|ist|é)\b:?|是|为|為|は)"
+        rf"(?:(?:final|correct|最终|最後の)\s?)?(?:{words})[\s*_`\"'”）)]{{0,6}}(?:to (?:the|this|your) question\s?)?"
+        r"(?::|：|=|->|→|\b(?:is|would be|should be|es|est|ist|lautet|é)\b:?|(?:هو|هي)\b:?|是|为|為|は)"
+        rf"|(?m:^[ \t#*_]{{0,8}}(?:{words})[ \t*_]{{0,6}}$)"  # a heading
         rf"|\bfinal\s(?:{words})\b|最终答案|最終答案",
         re.IGNORECASE,
     )
 
 
+_LINE_MARKER = re.compile(
+    rf"^[ \t#*_>]{{0,8}}(?:(?:final|correct|最终)\s?)?(?:{_ANSWER_WORDS})[ \t*_]{{0,6}}(?:[:：][ \t*_]{{0,6}}|$)",
+    re.IGNORECASE | re.MULTILINE,
+)
 _ANSWER_MARKER = _marker(_ANSWER_WORDS)
 _LABEL_MARKER = _marker(f"{_ANSWER_WORDS}|{_VERDICT_WORDS}")
 # A refusal comes first; deep inside a long completion the same words are about something else.
@@ -59,11 +76,15 @@ _REFUSAL = re.compile(
     rf"|\b(?:i'm|i am|we're|we are)\s(?:\w{{1,12}},?\s){{0,3}}{_UNABLE}\s{_HELP}"
     rf"|\bsorry,?\s(?:but\s)?{_CANNOT}\s{_HELP}"
     r"|\bi\s(?:must|have to|need to)?\s?(?:respectfully |politely )?decline\b"
+    r"|\bi (?:won't|will not) be able to (?:answer|help|assist|provide|comply)"
+    r"|\bi(?:'m| am) not comfortable|\bi (?:do not|don't) feel comfortable"
     r"|\bagainst my (?:guidelines|polic|programming)"
     r"|\bas an ai(?: language model| model| assistant)?,? i (?:can't|cannot|can not|am unable|am not able|do not have)"
-    r"|无法(?:回答|协助|提供|帮助|满足)|不能(?:回答|协助|提供帮助)|拒绝回答"
-    r"|\bno puedo (?:ayudar|responder|contestar|asistir)|\bje ne peux pas (?:vous aider|répondre|aider)"
-    r"|\bich kann (?:dabei|dir|ihnen) nicht helfen|\bnão posso (?:ajudar|responder)|لا أستطيع (?:المساعدة|الإجابة)"
+    r"|[无無]法(?:回答|协助|協助|提供|帮助|幫助|满足|滿足)|不能(?:回答|协助|協助|提供帮助)|拒绝回答|拒絕回答"
+    r"|\bno (?:puedo|me es posible) (?:ayudar|responder|contestar|asistir)"
+    r"|\bje ne (?:peux pas|suis pas en mesure de) (?:vous aider|répondre|aider)"
+    r"|\bich kann (?:\w{1,15} ){0,4}nicht (?:helfen|beantworten|antworten)|\bnão posso (?:ajudar|responder)"
+    r"|لا (?:أستطيع|يمكنني) (?:\w{1,12} ){0,2}(?:المساعدة|مساعدت\w{1,3}|الإجابة|الرد)"
     r"|не могу (?:помочь|ответить)|मदद नहीं कर सकत|उत्तर नहीं दे सकत|お答えできません|回答できません",
     re.IGNORECASE,
 )
@@ -73,6 +94,11 @@ def within_reach(text: str) -> str:
     """The part of a completion that is read: all of it, unless it is endless."""
     half = MAX_CHARACTERS // 2
     return text if len(text) <= MAX_CHARACTERS else f"{text[:half]}\n{text[-half:]}"
+
+
+def own_turn(text: str) -> str:
+    """What the model said in its turn, without the marks that end it and without what it says for others after it."""
+    return next((turn for turn in _TURN.split(text) if turn.strip()), "")
 
 
 def drop_reasoning(text: str) -> tuple[str, bool]:
@@ -118,7 +144,7 @@ def reasoning_in(text: str) -> str:
 
 
 def json_or_boxed_answer(text: str) -> str | None:
-    r"""The last answer given as JSON ({"answer": ...}) or as \boxed{...}, whichever comes last; None without one."""
+    r"""The last answer given as JSON ({"answer": ...}), as \boxed{...} or as <answer>...</answer>; None without one."""
     last: tuple[int, str] | None = None
     for match in _JSON_ANSWER.finditer(text):
         double, single, bare = match.groups()
@@ -129,7 +155,16 @@ def json_or_boxed_answer(text: str) -> str | None:
     for match in _BOXED.finditer(text):
         if last is None or match.start() > last[0]:
             last = match.start(), next(group for group in match.groups() if group is not None)
+    for match in _TAGGED.finditer(text):
+        if last is None or match.start() > last[0]:
+            last = match.start(), match.group(2)
     return None if last is None else last[1]
+
+
+def answer_below(text: str) -> str | None:
+    """What follows the last line that begins with a marker ("Answer:"), for answers of many lines; None without one."""
+    lines = list(_LINE_MARKER.finditer(text))
+    return text[lines[-1].end() :] if lines else None
 
 
 def label_segments(text: str) -> Iterator[str]:

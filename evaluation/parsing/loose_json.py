@@ -29,6 +29,8 @@ _PYTHON = {"True": True, "False": False, "None": None, "NaN": None, "nan": None,
 _QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’"}
 # What may follow the end of a string, after white space; a quote before anything else is part of the text.
 _AFTER_STRING = re.compile(r"\s*+(?:[,:}\]]|$|//|#|[\"'][\w -]{1,60}[\"']\s{0,20}:)")
+# In a Python tuple a bracket may follow, too.
+_AFTER_STRING_OF_TUPLE = re.compile(r"\s*+[,)]")
 _INSIDE = {closing: re.compile(rf"[^{closing}\\\n]*+") for closing in _QUOTES.values()}
 
 
@@ -52,6 +54,7 @@ class Reading:
         self.steps = steps
         self.flags: set[str] = set()
         self.cut: set[int] = set()
+        self.n_tuples = 0
         self.value: Any = None
 
     def read(self) -> "Reading":
@@ -75,6 +78,12 @@ class Reading:
             return self._object(depth + 1)
         if character == "[":
             return self._array(depth + 1)
+        if character == "(" and depth and not in_object:
+            self.flags.add("tuples")
+            self.n_tuples += 1
+            found = self._array(depth + 1, closing=")")
+            self.n_tuples -= 1
+            return found
         if character in _QUOTES:
             return self._string(character)
         return self._scalar(in_object)
@@ -96,11 +105,12 @@ class Reading:
             self._note_cut(found)
         return found
 
-    def _array(self, depth: int) -> list[Any]:
+    def _array(self, depth: int, closing: str = "]") -> list[Any]:
         self._enter(depth)
         found: list[Any] = []
+        outer = "]" if closing == ")" else "}" if depth > 1 else ""
         try:
-            while not self._ends("]", "}" if depth > 1 else "", bool(found)):
+            while not self._ends(closing, outer, bool(found)):
                 if self._skip(_ELLIPSIS):
                     self.flags.add("truncated")
                     continue
@@ -180,7 +190,7 @@ class Reading:
                 continue
             position += 1
             if character == closing:
-                if _AFTER_STRING.match(self.text, position):
+                if (_AFTER_STRING_OF_TUPLE if self.n_tuples else _AFTER_STRING).match(self.text, position):
                     break
                 self.flags.add("quotes")  # an unescaped quote inside: 'O'Brien'
             pieces.append(character)

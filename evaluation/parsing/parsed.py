@@ -6,7 +6,7 @@ from enum import StrEnum
 from annotate.answers import JsonValue
 
 # Raise it whenever a completion can be read differently from before.
-PARSER_VERSION = 2
+PARSER_VERSION = 3
 
 
 class ParseStatus(StrEnum):

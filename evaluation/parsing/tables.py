@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotate.answers import JsonValue
-from annotate.answers.table_text import TableTextError, header_key, rows_of_text
-from evaluation.parsing.envelope import drop_reasoning, is_refusal
+from annotate.answers.table_text import MAX_TEXT, TableTextError, header_key, rows_of_text
+from evaluation.parsing.envelope import drop_reasoning, is_refusal, own_turn
 from evaluation.parsing.loose_json import Reading, readings
 from evaluation.parsing.parsed import Parsed, ParseStatus
 
@@ -15,8 +15,18 @@ from evaluation.parsing.parsed import Parsed, ParseStatus
 MAX_CHARACTERS = 400_000
 _FENCE = re.compile(r"```[ \t]{0,4}([\w+-]{0,20})[ \t]*\n?((?:[^`]|`(?!``))*+)(```)?")
 _BAR_LINES = re.compile(r"(?:^[ \t]{0,8}\|[^\n]*\|?[ \t]*\n?)+", re.MULTILINE)
+# The same without bars at the edges: a head over a rule of dashes, and the lines below it that have a bar.
+_RULED = re.compile(
+    r"^(?P<head>[^|\n]{1,200}\|[^\n]{1,2000})\n"
+    r"[ \t]{0,8}:?-{2,200}:?[ \t]{0,8}(?:\|[ \t]{0,8}:?-{2,200}:?[ \t]{0,8}){1,200}"
+    r"(?P<rows>(?:\n[^|\n]{0,2000}+\|[^\n]*+)*+)",
+    re.MULTILINE,
+)
 _MAX_HEAD = 2_000
 _WRAPPERS = ("rows", "data", "table", "result", "results", "answer", "items", "records", "response", "output")
+_NAMES_OF_COLUMNS = ("columns", "headers", "header", "column_names")
+_NAMES_OF_ROWS = ("rows", "data", "values", "records")
+_MAX_WRAPPERS = 3
 _SCHEMA_WORDS = frozenset({"$schema", "properties", "items"})
 
 Row = dict[str, Any]
@@ -67,14 +77,15 @@ def parse_table(text: str, columns: Sequence[str] = ()) -> Parsed:
 def recover_table(text: str, columns: Sequence[str] = ()) -> Recovered:
     """The rows of the table in a completion, and what had to be repaired to read them.
 
-    In this order: reasoning blocks are dropped; JSON (fenced or in prose: a list of objects, columns with rows, a lone
-    object, one object a line); a Markdown table; CSV in a fence, or alone. Of several tables the last one counts, and
-    `multiple` says that there were others; one without rows counts only if all are. Of a table that was cut off, whole
-    rows are kept and the broken one is dropped.
+    In this order: reasoning blocks are dropped; JSON (fenced or in prose: a list of objects, columns with rows, columns
+    of cells, a lone object, one object a line); a Markdown table; CSV in a fence, or alone. Of several tables the last
+    one counts, and `multiple` says that there were others; one without rows counts only if all are. Of a table that was
+    cut off, whole rows are kept and the broken one is dropped.
     """
     flags: set[str] = set()
-    visible, _ = drop_reasoning(text[:MAX_CHARACTERS])
-    if visible != text[:MAX_CHARACTERS]:
+    turn = own_turn(text[:MAX_CHARACTERS])
+    visible, _ = drop_reasoning(turn)
+    if visible != turn:
         flags.add("reasoning")
     if len(text) > MAX_CHARACTERS:
         flags.add("truncated")
@@ -136,10 +147,20 @@ def _table_of(reading: Reading, columns: Sequence[str]) -> Recovered | None:
     """The rows in a value that was read; None if it is no table."""
     value, flags = reading.value, set(reading.flags)
     names: Sequence[Any] | None = None
+    for _ in range(_MAX_WRAPPERS):
+        # {"table": {"columns": ...}}: what is around it names nothing.
+        if isinstance(value, dict) and len(value) == 1 and isinstance(inside := next(iter(value.values())), dict):
+            value = inside if next(iter(value)).lower() in _WRAPPERS else value
     if isinstance(value, dict):
-        if isinstance(value.get("columns"), list) and isinstance(value.get("rows"), list):
-            names, value = value["columns"], value["rows"]
+        names = _list_called(value, _NAMES_OF_COLUMNS)
+        unnamed = _list_called(value, _NAMES_OF_ROWS) if names is not None else None
+        if unnamed is not None:
+            value = unnamed
+        elif _is_by_column(value) and id(value) not in reading.cut and not reading.cut & set(map(id, value.values())):
+            flags.add("by_column")
+            names, value = tuple(value), [list(row) for row in zip(*value.values(), strict=True)]
         else:
+            names = None
             lists = [name for name in value if isinstance(value[name], list)]
             inner = [name for name in lists if name.lower() in _WRAPPERS or (len(value) == 1 and _is_rows(value[name]))]
             if len(inner) != 1:
@@ -164,6 +185,21 @@ def _table_of(reading: Reading, columns: Sequence[str]) -> Recovered | None:
         return None
     plain = [_flat(row, flags) for row in rows]
     return Recovered(plain, tuple(names or ()) or _names(plain), tuple(flags))
+
+
+def _list_called(value: Row, names: Sequence[str]) -> list[Any] | None:
+    return next((value[name] for name in names if isinstance(value.get(name), list)), None)
+
+
+def _is_by_column(value: Row) -> bool:
+    """{"name": ["Ada", "Alan"], "born": [1815, 1912]}: a list of cells for each column, all of one length."""
+    lists = list(value.values())
+    if not lists or not all(isinstance(cells, list) and cells for cells in lists):
+        return False
+    if len(value) == 1 and next(iter(value)).lower() in _WRAPPERS:
+        return False
+    is_flat = not any(isinstance(cell, dict | list) for cells in lists for cell in cells)
+    return is_flat and len({len(cells) for cells in lists}) == 1
 
 
 def _lone(value: Row, flags: set[str]) -> Recovered | None:
@@ -216,15 +252,24 @@ def _names(rows: Iterable[Row]) -> tuple[str, ...]:
 def _from_bars(text: str) -> Recovered | None:
     """The last Markdown table: a head, a rule of dashes, rows."""
     found = [match for match in _BAR_LINES.finditer(text) if match.group().count("\n") + 1 > 1 and "-" in match.group()]
+    found = found or list(_RULED.finditer(text))
     if not found:
         return None
     match = found[-1]
-    head, *rows = rows_of_text(match.group()) if len(match.group()) <= 120_000 else [[]]
+    lines = match.group().strip("\n").split("\n")
+    if match.re is _RULED:
+        lines = [f"| {line} |" for line in (match["head"], *match["rows"].split("\n")) if line]
+    # The last line of the text may have lost its end: a cell that looks whole, 19 of 1912, is none.
+    is_closed = lines[0].rstrip().endswith("|")
+    is_cut = is_closed and not lines[-1].endswith("|") and match.end() == len(text)
+    lines = lines[:-1] if is_cut else lines
+    block = "\n".join(lines)
+    head, *rows = rows_of_text(block) if len(block) <= MAX_TEXT else [[]]
     table = _of_cells(head, rows)
     if table is None:
         return None
     flags = {"markdown"} | ({"multiple"} if len(found) > 1 else set()) | _around(text, [match.span()])
-    return Recovered(table.rows, table.columns, tuple(flags | set(table.flags)))
+    return Recovered(table.rows, table.columns, tuple(flags | set(table.flags) | ({"truncated"} if is_cut else set())))
 
 
 def _from_csv(text: str, columns: Sequence[str]) -> Recovered | None:

@@ -115,6 +115,13 @@ def test_two_ticks_are_ambiguous():
         "As an AI language model, I cannot have opinions.",
         "Final answer: I won't answer that.",
         "I’m not able to assist with this.",
+        "I won't be able to answer that question.",
+        "I do not feel comfortable answering this.",
+        "很抱歉，我無法回答。",
+        "Ich kann diese Frage leider nicht beantworten.",
+        "Je ne peux pas répondre à cette question.",
+        "عذرًا، لا يمكنني الإجابة على هذا السؤال.",
+        "عذراً، لا أستطيع المساعدة في ذلك.",
         "抱歉，我无法回答这个问题。",
         "Lo siento, no puedo responder.",
     ],
@@ -145,10 +152,104 @@ def test_a_label_with_an_apology_is_not_a_refusal():
         "The answer is not yes.",
         "It isn't false.",
         "It is not true.",
+        "(Yes) and (No)",
+        "Yes: 0.2, No: 0.8",
+        "نعم ولا",
+        "ni oui ni non",
+        "不是错误的",  # it is not wrong
+        "不是不正确",
     ],
 )
 def test_two_labels_or_a_negated_one_are_ambiguous(text):
     assert read(text) == AMBIGUOUS
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("There is no evidence that this claim is true.", "en"),
+        ("It is unclear whether this is true.", "en"),
+        ("If true, it would be news.", "en"),
+        ("I cannot confirm that this is true.", "en"),
+        ("I don't think it is false.", "en"),
+        ("I doubt that it is true.", "en"),
+        ("It is unlikely to be true.", "en"),
+        ("That is not entirely true.", "en"),
+        ("This is only partially true.", "en"),
+        ("没有证据表明这是正确的。", "zh"),
+        ("这不完全正确。", "zh"),
+        ("这个说法不是错误的。", "zh"),
+        ("Es ist unklar, ob das wahr ist.", "de"),
+        ("Es gibt keine Beweise, dass das wahr ist.", "de"),
+        ("Il n'y a pas de preuve que ce soit vrai.", "fr"),
+        ("No hay pruebas de que sea verdadero.", "es"),
+    ],
+)
+def test_a_label_that_its_sentence_denies_or_leaves_open_is_ambiguous(text, language):
+    assert read(text, language=language) == AMBIGUOUS
+
+
+@pytest.mark.parametrize(
+    "text", ["The tower is not in Rome, so the claim is false.", "It was never built. The claim is false."]
+)
+def test_what_is_denied_before_a_comma_denies_no_label(text):
+    assert read(text) == "no"
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("No se puede determinar.", "es"),
+        ("Não há provas disso.", "pt"),
+        ("Non è chiaro.", "it"),
+        ("Нет данных об этом.", "ru"),
+        ("لا توجد معلومات عن ذلك.", "ar"),
+        ("لا يمكن تحديد ذلك.", "ar"),
+        ("是否正确很难说。", "zh"),
+    ],
+)
+def test_a_no_that_says_not_is_no_label(text, language):
+    assert read(text, language=language) == NONE
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "value"),
+    [
+        ("不，这不正确。", "zh", "no"),
+        ("这个说法是正确的。", "zh", "yes"),
+        ("我不确定。", "zh", "unsure"),
+        ("Nein, das stimmt nicht.", "de", "no"),
+        ("Die Antwort lautet: Ja", "de", "yes"),
+        ("Das weiß ich nicht sicher; nicht sicher.", "de", "unsure"),
+        ("Non, c'est faux.", "fr", "no"),
+        ("La réponse est : oui", "fr", "yes"),
+        ("Je ne suis pas sûre.", "fr", "unsure"),
+        ("No, no es cierto.", "es", "no"),
+        ("La respuesta es sí.", "es", "yes"),
+        ("No hay suficiente información.", "es", "unsure"),
+        ("لا، هذا غير صحيح.", "ar", "no"),
+        ("الجواب هو لا", "ar", "no"),
+        ("\u200fنعم.\u200f", "ar", "yes"),
+        ("لست متأكدًا", "ar", "unsure"),
+        ("Non lo so.", "it", "unsure"),
+    ],
+)
+def test_labels_in_other_languages(text, language, value):
+    assert read(text, language=language) == value
+
+
+@pytest.mark.parametrize(
+    "text", ["No<|im_end|>", "No<|eot_id|><|start_header_id|>user<|end_header_id|>\n\nYes?", "No</s>"]
+)
+def test_what_follows_the_end_of_a_turn_is_nobodys_answer(text):
+    assert read(text) == "no"
+
+
+@pytest.mark.parametrize(
+    "text", ["<answer>No</answer>", "Maybe yes.\n<answer>\nNo\n</answer>", "## Answer\nNo", "**Answer**\n\nNo"]
+)
+def test_tags_and_headings_are_markers(text):
+    assert read(text) == "no"
 
 
 @pytest.mark.parametrize(
@@ -178,7 +279,18 @@ def test_longer_labels_are_not_taken_for_shorter_ones():
 
 
 @pytest.mark.parametrize(
-    ("text", "value"), [("B", "b"), ("(b)", "b"), ("B. Paris", "b"), ("The answer is (c).", "c"), ("Answer: A\n", "a")]
+    ("text", "value"),
+    [
+        ("B", "b"),
+        ("(b)", "b"),
+        ("B. Paris", "b"),
+        ("The answer is (c).", "c"),
+        ("Answer: A\n", "a"),
+        ("The correct option is (B).", "b"),
+        ("Option C", "c"),
+        ("The answer is A, not B.", "a"),
+        ("Answer is B because A is not", "b"),
+    ],
 )
 def test_a_letter_is_read_where_it_stands_as_a_label(text, value):
     assert read(text, LETTERS) == value
@@ -187,6 +299,40 @@ def test_a_letter_is_read_where_it_stands_as_a_label(text, value):
 @pytest.mark.parametrize("text", ["A dog is no cat.", "It was a b-side", "C’est la vie"])
 def test_a_letter_inside_a_sentence_is_no_label(text):
     assert read(text, LETTERS) == NONE
+
+
+@pytest.mark.parametrize("text", ["(A) and (B)", "A and B are right.", "A or B", "A, B", "A\nB", "Answer: A/B"])
+def test_two_letters_are_ambiguous(text):
+    assert read(text, LETTERS) == AMBIGUOUS
+
+
+POINTS = tuple((str(point), str(point)) for point in range(-2, 3))
+TEN = tuple((str(point), str(point)) for point in range(1, 11))
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("-1", "-1"),
+        ("Answer: −2", "-2"),
+        ("Rating: **-1**", "-1"),
+        ("2", "2"),
+        ("Score: 2/2", "2"),
+        ("Answer: 0.", "0"),
+    ],
+)
+def test_a_point_keeps_its_sign(text, value):
+    assert read(text, POINTS) == value
+
+
+@pytest.mark.parametrize(("text", "value"), [("7/10", "7"), ("7 out of 10", "7"), ("Rating: 10", "10"), ("10.", "10")])
+def test_a_point_out_of_the_last_one(text, value):
+    assert read(text, TEN) == value
+
+
+@pytest.mark.parametrize("text", ["4.5", "Answer: 4,5", "3/5", "-4", "It is 10 km away. 4", "10 people said so", "11"])
+def test_other_numbers_are_no_points(text):
+    assert read(text, TEN) in {NONE, AMBIGUOUS}
 
 
 def test_values_and_captions_are_both_recognised():

@@ -33,6 +33,26 @@ from evaluation.parsing import Parsed, ParseStatus, parse_short_answer
         ("1. Paris\n2. Rome", "Paris, Rome"),
         ("Here you go:\n1912", "1912"),
         ("<think>1911?</think>1912", "1912"),
+        ("<answer>1912</answer>", "1912"),
+        ("It was 1911?\n<answer>\n1912\n</answer>", "1912"),
+        ("### Answer\n1912", "1912"),
+        ("**Final Answer**\n\n1912", "1912"),
+        ("1912<|im_end|>", "1912"),
+        ("<|im_start|>assistant\n1912<|im_end|>\n<|im_start|>user\nThanks", "1912"),
+        ("1912</s>", "1912"),
+        ("The answer to the question is: 1912", "1912"),
+        ("Die Antwort lautet 1912.", "1912"),
+        ("La réponse est 1912.", "1912"),
+        ("La respuesta es 1912.", "1912"),
+        ("الجواب هو القاهرة.", "القاهرة"),
+        ("答えは東京です。", "東京"),
+        ("答案是1912年。", "1912年"),
+        ("Answer: ```1912```", "1912"),
+        ('{"answer": {"year": 1912}}', "1912"),
+        ('{"answer": ["Paris", null, 7]}', "Paris, 7"),
+        ("Answer:\n- Paris\n- Rome\n\nHope this helps!", "Paris, Rome"),
+        ("- Paris, France\n- Rome, Italy", "Paris, France; Rome, Italy"),
+        ("Paris\nRome\nOslo", "Paris, Rome, Oslo"),
     ],
 )
 def test_the_answer_is_read(text, answer):
@@ -60,7 +80,11 @@ def test_a_question_that_the_model_asks_itself_is_cut():
 
 
 @pytest.mark.parametrize(
-    "answer", ["Apple Inc.", "the U.S.", "3.5", "'s-Hertogenbosch", "Record label: Columbia", "..."]
+    "answer",
+    [
+        *("Apple Inc.", "the U.S.", "3.5", "'s-Hertogenbosch", "Record label: Columbia", "...", "5. Mai 2012"),
+        *("1. FC Köln", "10. June", "The Reason: Live", "-5"),
+    ],
 )
 def test_what_belongs_to_the_answer_stays(answer):
     assert parse_short_answer(answer).value == answer
@@ -71,7 +95,21 @@ def test_refusals_are_told_apart(text):
     assert parse_short_answer(text).status == ParseStatus.REFUSAL
 
 
-@pytest.mark.parametrize("text", ["", "  \n", "<think>so, 1912", "<think>1912</think>", '{"answer": null}', "```\n```"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "  \n",
+        "<think>so, 1912",
+        "<think>1912</think>",
+        '{"answer": null}',
+        "```\n```",
+        "Answer:",
+        "Answer: ''",
+        "Here it is:",
+        '{"answer": []}',
+    ],
+)
 def test_a_completion_without_an_answer_gives_none(text):
     assert parse_short_answer(text).status == ParseStatus.NONE
 
@@ -84,6 +122,11 @@ def test_of_several_lines_that_nothing_marks_none_is_guessed():
     assert parse_short_answer(text) == Parsed(
         None, ParseStatus.AMBIGUOUS, "several lines, and nothing marks the answer"
     )
+
+
+def test_a_structure_is_no_short_answer():
+    for text in ('{"answer": {"from": 1912, "to": 1930}}', '{"answer": [["Paris", 1], ["Rome", 2]]}'):
+        assert parse_short_answer(text).status == ParseStatus.AMBIGUOUS
 
 
 @given(st.text(max_size=200))

@@ -46,10 +46,21 @@ def recovered(text: str, columns=()) -> tuple[object, list[str]]:
         ('[{"name": "Ada", "born": 1815}]\n[]', ["multiple"]),
         ('{"type": "array", "items": {"type": "object"}}\n[{"name": "Ada", "born": 1815}]', ["prose", "schema"]),
         ('[["name", "born"], ["Ada", 1815]]', ["header_row"]),
+        ('{"columns": ["name", "born"], "data": [["Ada", 1815]]}', []),
+        ('{"table": {"headers": ["name", "born"], "rows": [["Ada", 1815]]}}', []),
+        ('{"name": ["Ada"], "born": [1815]}', ["by_column"]),
+        ("[('name', 'born'), ('Ada', 1815)]", ["header_row", "single_quotes", "tuples"]),
+        ('[{"name": "Ada", "born": 1815}]<|im_end|>', []),
     ],
 )
 def test_a_table_is_read_and_what_was_repaired_is_said(text, flags):
     assert recovered(text) == ([ADA], flags)
+
+
+def test_columns_of_cells():
+    assert recovered('{"name": ["Ada", "Alan"], "born": [1815, 1912]}') == ([ADA, ALAN], ["by_column"])
+    # Of columns that were cut off nobody knows which cells belong together.
+    assert recovered('{"name": ["Ada", "Alan"], "born": [1815, 19')[0] is None
 
 
 def test_one_object_a_line():
@@ -61,6 +72,8 @@ def test_one_object_a_line():
     [
         ("| name | born |\n|------|------|\n| Ada | 1815 |", ["markdown"]),
         ("Here:\n\n| name | born |\n|:--|--:|\n| Ada | 1815 |\n\nDone.", ["markdown", "prose"]),
+        ("name | born\n--- | ---\nAda | 1815", ["markdown"]),
+        ("| name | born |\n|---|---|\n| Ada | 1815 |\n| Alan | 19", ["markdown", "truncated"]),
         ("```csv\nname,born\nAda,1815\n```", ["csv", "fence"]),
         ("```\nname\tborn\nAda\t1815\n```", ["csv", "fence"]),
     ],
