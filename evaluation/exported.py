@@ -49,6 +49,7 @@ PREDICTION_COLUMNS = (
     "error",
     "logprob",
     "logprobs",
+    "reading",
     "asked_at",
     "finished_at",
 )
@@ -66,7 +67,8 @@ def prediction_rows(*, project: Project) -> Iterator[list[object]]:
 
     `step` counts the calls of a prediction from 0; answer and key are the prediction's own, and stand in each of its
     rows. logprob: natural logarithm of the completion's probability, the sum over `logprobs`; both empty where the
-    server said nothing. asked_at: when the call had ended; finished_at: when the prediction had.
+    server said nothing. reading: state, note and answer of the call alone, where a strategy reads each of them.
+    asked_at: when the call had ended; finished_at: when the prediction had.
     """
     versions = {
         version.pk: fields_from_json(version.fields)
@@ -110,6 +112,7 @@ def prediction_rows(*, project: Project) -> Iterator[list[object]]:
             "calls__error_kind",
             "calls__error",
             "calls__logprobs",
+            "calls__reading",
             "calls__finished_at",
             "finished_at",
         )
@@ -118,13 +121,13 @@ def prediction_rows(*, project: Project) -> Iterator[list[object]]:
     with server_side_cursor():
         for (
             answer, version_id, run, model, strategy, seed, parameters, form, item, item_revision, content_hash, root,
-            *plain, logprobs, asked_at, finished_at,
+            *plain, logprobs, reading, asked_at, finished_at,
         ) in rows.iterator(chunk_size=BATCH):  # fmt: skip
             given = answer or {}
             keys = keys_of(versions[version_id], given)
             yield [
                 slug, run, model, strategy, seed, parameters, form, item, item_revision, content_hash, root or item,
-                *plain, logprob_of(logprobs), logprobs, utc(asked_at), utc(finished_at),
+                *plain, logprob_of(logprobs), logprobs, reading, utc(asked_at), utc(finished_at),
                 *(given.get(name) for name in names), *(keys.get(name) for name in names),
             ]  # fmt: skip
 

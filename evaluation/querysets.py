@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Self
+from typing import Any, Self
 
 from django.apps import apps
-from django.db.models import F, IntegerField, OuterRef, Q, Subquery
+from django.db.models import F, IntegerField, OuterRef, Q, Subquery, Sum
 from django.db.models.functions import Coalesce, Now
 
 from annotate.querysets import AdminRowQuerySet, ProjectRowQuerySet
@@ -40,12 +40,10 @@ class PredictionQuerySet(ProjectRowQuerySet):
     def lost_with_worker(self, lost_after: timedelta, attempts: int) -> Self:
         """Claimed by a worker that fell silent, for the last of so many attempts without any outcome.
 
-        A claim counts an attempt and a request that was sent counts in its call: what a prediction has more of the
-        former ended without a word.
+        A claim, or a further step of one, counts an attempt and a request that was sent counts in its call: what a
+        prediction has more of the former ended without a word.
         """
-        # By name: models import this module.
-        calls = apps.get_model("evaluation", "Call").objects.filter(prediction=OuterRef("pk"), step=0)
-        n_sent = Coalesce(Subquery(calls.values("attempts")[:1]), 0, output_field=IntegerField())
+        n_sent = n_requests(of_prediction=OuterRef("pk"))
         silent = self.unanswered().filter(self._silent(lost_after))
         return silent.annotate(n_without_outcome=F("attempts") - n_sent).filter(n_without_outcome__gte=attempts)
 
@@ -56,6 +54,14 @@ class PredictionQuerySet(ProjectRowQuerySet):
     @staticmethod
     def _silent(lost_after: timedelta) -> Q:
         return ~Q(claim_token="") & Q(claimed_at__lte=Now() - lost_after)
+
+
+def n_requests(*, of_prediction: Any) -> Coalesce:
+    """How many requests the calls of a prediction say were sent."""
+    # By name: models import this module.
+    calls = apps.get_model("evaluation", "Call").objects.filter(prediction=of_prediction).order_by()
+    total = calls.values("prediction").annotate(n=Sum("attempts")).values("n")
+    return Coalesce(Subquery(total), 0, output_field=IntegerField())
 
 
 class CallQuerySet(ProjectRowQuerySet):

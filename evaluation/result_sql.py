@@ -7,7 +7,7 @@ stored exactly where its prediction was.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -16,7 +16,7 @@ from django.db import connection
 
 from evaluation.models import Call, Prediction
 
-# Written anew with every request for a prediction: the newest counts.
+# Written anew with every request for a step: the newest counts.
 _CALL_COLUMNS = (
     "messages",
     "completion",
@@ -34,6 +34,7 @@ _CALL_COLUMNS = (
     "finished_at",
     "request_hash",
     "reused_from_id",
+    "reading",
 )
 
 
@@ -85,8 +86,32 @@ def write_results(token: str, results: Sequence[Written]) -> set[int]:
         return {pk for (pk,) in cursor.fetchall()}
 
 
+def write_steps(token: str, n_attempts: Mapping[int, int]) -> dict[int, str]:
+    """Keep each prediction claimed for its next step, if this token still stands; their states by primary key.
+
+    n_attempts: by primary key, what is added to each one's attempts. One that was cancelled meanwhile goes no further,
+    and what it was told is kept.
+    """
+    if not n_attempts:
+        return {}
+    rows = ", ".join(["(%s, %s)"] * len(n_attempts))
+    statement = f"""
+        WITH step (pk, n) AS (VALUES {rows})
+        UPDATE {Prediction._meta.db_table} SET
+            note = CASE WHEN state = 'pending' THEN '' ELSE note END,
+            attempts = attempts + CASE WHEN state = 'pending' THEN n ELSE 0 END,
+            claim_token = CASE WHEN state = 'pending' THEN claim_token ELSE '' END
+        FROM step
+        WHERE id = pk AND claim_token = %s AND state IN ('pending', 'cancelled')
+        RETURNING id, state
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(statement, [*(value for pair in n_attempts.items() for value in pair), token])
+        return dict(cursor.fetchall())
+
+
 def write_calls(calls: Sequence[Call]) -> None:
-    """Store what was sent and what came back, in place of the former request for the same prediction."""
+    """Store what was sent and what came back, in place of the former request for the same step."""
     if not calls:
         return
     adapt = connection.ops.adapt_datetimefield_value
@@ -111,6 +136,7 @@ def write_calls(calls: Sequence[Call]) -> None:
             adapt(call.finished_at),
             call.request_hash,
             call.reused_from_id,
+            None if call.reading is None else json.dumps(call.reading),
         ]
     with connection.cursor() as cursor:
         cursor.execute(_ADD_CALLS.format(", ".join([_CALL_VALUES] * len(calls))), values)

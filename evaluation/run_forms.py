@@ -18,14 +18,12 @@ from evaluation.models import Endpoint, Run
 from evaluation.models.endpoint import KEY_VARIABLE
 from evaluation.services.endpoints import BASELINES, MAX_IN_FLIGHT, MAX_TIMEOUT_SECONDS
 from evaluation.services.running import MAX_REPEATS
+from evaluation.strategies import STRATEGIES
 from evaluation.suggesting import asked_together, has_any_of
 
 # As config/env.py and reports have it: it survives spreadsheets, JavaScript and every server's 32 bits.
 MAX_SEED = 2**31 - 1
-STRATEGY_WORDS = {
-    "zero_shot": _("zero-shot: the question alone"),
-    "few_shot": _("few-shot: answered exemplars before the question"),
-}
+STRATEGY_WORDS = {name: strategy.about for name, strategy in STRATEGIES.items()}
 
 
 class EndpointForm(PlainForm):

@@ -9,9 +9,10 @@ answer is complete. The script is JSON:
     {"default": {"text": "Yes"},
      "rules": [{"contains": "Mercury", "times": 2, "behaviour": {"status": 429, "retry_after": "1"}}]}
 
-The first rule whose `contains` stands in the last message, and which has not been used `times` times, decides. A rule
-with `share` decides only about that share of the calls, drawn anew for each of them by the `seed` of the script. What a
-behaviour may hold is listed at `Behaviour`. `GET /calls` gives the log so far, `PUT /script` replaces script and log.
+The first rule whose `contains` stands in the last message, whose `anywhere` stands in any of them, and which has not
+been used `times` times, decides. A rule with `share` decides only about that share of the calls, drawn anew for each of
+them by the `seed` of the script. What a behaviour may hold is listed at `Behaviour`. `GET /calls` gives the log so far,
+`PUT /script` replaces script and log.
 """
 
 import argparse
@@ -67,7 +68,7 @@ class Script:
         self._used = [0] * len(self._rules)
         self._draw = random.Random(data.get("seed", 0))
 
-    def next_for(self, text: str) -> Behaviour:
+    def next_for(self, text: str, chat: str) -> Behaviour:
         # One draw a call: shares of several rules lie side by side, so that 5 % and 3 % come to 8 %.
         drawn = self._draw.random()
         for position, (rule, behaviour) in enumerate(self._rules):
@@ -76,7 +77,8 @@ class Script:
                 drawn -= rule["share"]
                 if not -rule["share"] <= drawn < 0:
                     continue
-            if rule.get("contains", "") in text and (times is None or self._used[position] < times):
+            is_meant = rule.get("contains", "") in text and rule.get("anywhere", "") in chat
+            if is_meant and (times is None or self._used[position] < times):
                 self._used[position] += 1
                 return behaviour
         return self._default
@@ -116,10 +118,12 @@ class Server:
     async def complete(self, request: web.Request) -> web.StreamResponse:
         asked = await request.json()
         text = asked["prompt"] if "prompt" in asked else asked["messages"][-1]["content"]
-        behaviour = self._script.next_for(text)
+        turns = [message["content"] for message in asked.get("messages", [])] or [text]
+        behaviour = self._script.next_for(text, "\n".join(turns))
         call = {
             "number": len(self._calls),
             "text": text,
+            "turns": turns,
             "asked": {name: value for name, value in asked.items() if name != "messages"},
             "headers": dict(request.headers),
             "arrived": time.time(),
@@ -136,7 +140,8 @@ class Server:
     def _note(self, what: str, call: dict[str, Any]) -> None:
         if self._log is not None:
             with self._log.open("a", encoding="utf-8") as log:
-                log.write(json.dumps({"what": what, "number": call["number"], "text": call["text"]}) + "\n")
+                told = {name: call[name] for name in ("number", "text", "turns")}
+                log.write(json.dumps({"what": what, **told}) + "\n")
 
     async def _respond(
         self, request: web.Request, asked: dict[str, Any], behaviour: Behaviour, number: int

@@ -25,6 +25,7 @@ PURE = (
     *("annotate.addresses", "annotate.codes", "annotate.csv_text", "annotate.languages", "annotate.shown"),
     *("annotate.normal_form", "annotate.wording", "annotate.protocols", "evaluation.protocols"),
     *("evaluation.stats", "evaluation.scorers", "evaluation.prompts", "evaluation.parsing", "evaluation.clients"),
+    *("evaluation.conversations", "evaluation.strategies"),
     *("evaluation.storable", "evaluation.reports.comparison", "evaluation.reports.figures"),
     *("evaluation.reports.charts", "evaluation.reports.tables", "evaluation.reports.words"),
     *("evaluation.reports.account", "evaluation.reports.mcnemar", "evaluation.reports.metric_study"),

@@ -102,7 +102,7 @@ class RunInProject(serializers.Serializer):
 class CallOfPrediction(serializers.Serializer):
     """One exchange with a model."""
 
-    step = serializers.IntegerField()
+    step = serializers.IntegerField(help_text="Of the calls for one answer, from 0 on.")
     completion = serializers.CharField(help_text="Word for word.")
     reasoning = serializers.CharField()
     finish_reason = serializers.CharField()
@@ -111,6 +111,9 @@ class CallOfPrediction(serializers.Serializer):
     completion_tokens = serializers.IntegerField(allow_null=True)
     logprobs = serializers.ListField(
         allow_null=True, help_text="[token, log probability, [[alternative, log probability], ...]] of each token."
+    )
+    reading = serializers.DictField(
+        allow_null=True, help_text="state, note, answer of this call alone, where the strategy reads each by itself."
     )
     latency_ms = serializers.IntegerField(allow_null=True)
     http_status = serializers.IntegerField(allow_null=True)
@@ -137,23 +140,29 @@ class PredictionOfRun(serializers.Serializer):
     calls = CallOfPrediction(many=True, source="calls_in_order")
 
 
-class TriedItem(serializers.Serializer):
-    """What came back for one item of a trial: no prediction."""
+class CallOfTrial(serializers.Serializer):
+    """One exchange with a model, which is part of no prediction."""
 
-    external_id = serializers.CharField()
     messages = serializers.ListField(child=serializers.DictField())
     completion = serializers.CharField()
     reasoning = serializers.CharField()
-    state = serializers.CharField(help_text="As of a prediction; empty without a completion.")
-    answer = serializers.DictField(allow_null=True)
-    note = serializers.CharField()
-    error = serializers.CharField()
     finish_reason = serializers.CharField()
     server_model = serializers.CharField()
     prompt_tokens = serializers.IntegerField(allow_null=True)
     completion_tokens = serializers.IntegerField(allow_null=True)
     logprobs = serializers.ListField(allow_null=True, default=None, help_text="As of a prediction's call.")
     latency_ms = serializers.IntegerField(allow_null=True)
+
+
+class TriedItem(serializers.Serializer):
+    """What came back for one item of a trial: no prediction."""
+
+    external_id = serializers.CharField()
+    state = serializers.CharField(help_text="As of a prediction; empty without an outcome.")
+    answer = serializers.DictField(allow_null=True)
+    note = serializers.CharField()
+    error = serializers.CharField()
+    calls = CallOfTrial(many=True, help_text="In their order; the last one has no completion where there is an error.")
 
 
 class EstimateRange(serializers.Serializer):
@@ -163,11 +172,12 @@ class EstimateRange(serializers.Serializer):
 
 
 class RunEstimate(serializers.Serializer):
-    """What the whole run would take, by the mean, the least and the most of the calls that were tried."""
+    """What the whole run would take, by the mean, the least and the most of the items that were tried."""
 
     n_tried = serializers.IntegerField()
     n_counted = serializers.IntegerField()
-    n_requests = serializers.IntegerField()
+    n_answers = serializers.IntegerField(help_text="Items times repeats.")
+    requests = EstimateRange(allow_null=True, help_text="More than answers where each takes several calls.")
     seconds = EstimateRange(allow_null=True)
     bound_by = serializers.CharField()
     tokens_in = EstimateRange(allow_null=True)

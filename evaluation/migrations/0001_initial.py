@@ -267,7 +267,10 @@ class Migration(migrations.Migration):
             name="Call",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("step", models.PositiveSmallIntegerField(default=0)),
+                (
+                    "step",
+                    models.PositiveSmallIntegerField(default=0, help_text="Of the calls of a prediction, from 0 on."),
+                ),
                 ("messages", models.JSONField()),
                 ("completion", models.TextField(blank=True)),
                 ("reasoning", models.TextField(blank=True)),
@@ -280,6 +283,14 @@ class Migration(migrations.Migration):
                     models.JSONField(
                         blank=True,
                         help_text="[token, log probability, [[alternative, log probability], ...]] of each token.",
+                        null=True,
+                    ),
+                ),
+                (
+                    "reading",
+                    models.JSONField(
+                        blank=True,
+                        help_text="Where each completion of a prediction is read by itself: what it came to (state, note, answer).",
                         null=True,
                     ),
                 ),

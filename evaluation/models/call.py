@@ -10,7 +10,7 @@ class Call(models.Model):
     prediction = models.ForeignKey(
         "evaluation.Prediction", on_delete=models.CASCADE, related_name="calls", db_index=False
     )
-    step = models.PositiveSmallIntegerField(default=0)
+    step = models.PositiveSmallIntegerField(default=0, help_text="Of the calls of a prediction, from 0 on.")
     messages = models.JSONField()
     completion = models.TextField(blank=True)
     reasoning = models.TextField(blank=True)
@@ -22,6 +22,11 @@ class Call(models.Model):
         null=True,
         blank=True,
         help_text="[token, log probability, [[alternative, log probability], ...]] of each token.",
+    )
+    reading = models.JSONField(
+        null=True,
+        blank=True,
+        help_text="Where each completion of a prediction is read by itself: what it came to (state, note, answer).",
     )
     latency_ms = models.PositiveIntegerField(null=True, blank=True)
     http_status = models.PositiveSmallIntegerField(null=True, blank=True)

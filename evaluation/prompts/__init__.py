@@ -5,12 +5,12 @@ template turn it into messages. Everything goes through `render_chunk`, which re
 `render` is the same without them, for templates that are our own.
 """
 
-from evaluation.prompts import few_shot, zero_shot  # noqa: F401  (a strategy registers by being imported)
+from evaluation.prompts import few_shot, zero_shot, zero_shot_cot  # noqa: F401  (a strategy registers by being imported)
 from evaluation.prompts.exemplars import ExemplarOverlap, Unit, check_exemplars
 from evaluation.prompts.inputs import Exemplar, Message, Option, PromptInput, shown_content
 from evaluation.prompts.plain_text import as_plain_text
 from evaluation.prompts.rendering import Limits, RenderFailure, render_chunk
-from evaluation.prompts.strategies import STRATEGIES, fingerprint, render
+from evaluation.prompts.strategies import STRATEGIES, default_wording, fingerprint, render
 from evaluation.prompts.templates import ChatTemplate, default_template
 
 __all__ = [
@@ -27,6 +27,7 @@ __all__ = [
     "as_plain_text",
     "check_exemplars",
     "default_template",
+    "default_wording",
     "fingerprint",
     "render",
     "render_chunk",

@@ -15,6 +15,14 @@ class Message(TypedDict):
     content: str
 
 
+# Where the model itself speaks in the middle of a chat: its completion is put here before the next turn is sent.
+REPLY = Message(role="reply", content="")
+
+
+def is_reply(message: Message) -> bool:
+    return message["role"] == REPLY["role"]
+
+
 @dataclass(frozen=True, slots=True)
 class Option:
     value: str

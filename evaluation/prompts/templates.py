@@ -22,29 +22,46 @@ _DEFAULTS = Path(__file__).parent / "defaults"
 class ChatTemplate:
     """The wording of a chat. An empty role is left out.
 
-    system, user: see `strategies.template_values` for what they may use; assistant: the same and `answer`, for the
-    turn in which an exemplar is answered.
+    system, user: see `strategies.template_values` for what they may use; user: also `cue`, a sentence of the strategy;
+    assistant: also `answer`, for the turn in which an exemplar is answered. follow_ups: what is said to replies.
     """
 
     system: str
     user: str
     assistant: str = "{{ answer }}"
+    follow_ups: tuple[str, ...] = ()
 
-    def to_json(self) -> dict[str, str]:
-        return {"system": self.system, "user": self.user, "assistant": self.assistant}
+    def to_json(self) -> dict[str, Any]:
+        # Without follow-ups no word of them, so that the fingerprints of such templates are what they always were.
+        later = {"follow_ups": list(self.follow_ups)} if self.follow_ups else {}
+        return {"system": self.system, "user": self.user, "assistant": self.assistant} | later
 
     @classmethod
-    def from_json(cls, data: Mapping[str, str]) -> "ChatTemplate":
-        return cls(system=data["system"], user=data["user"], assistant=data["assistant"])
+    def from_json(cls, data: Mapping[str, Any]) -> "ChatTemplate":
+        return cls(data["system"], data["user"], data["assistant"], tuple(data.get("follow_ups", ())))
 
 
 @cache
-def default_template(kind: AnswerKind) -> ChatTemplate:
-    """Our wording for label questions, for short answers, and for answers of a form."""
+def default_template(kind: AnswerKind, wording: str = "") -> ChatTemplate:
+    """Our words for label questions, for short answers, and for answers of a form.
+
+    wording: a folder of words that stand before those which all strategies share.
+    """
+    follow_ups = (_words(kind, f"follow_up_{number}", wording) for number in (1, 2))
     return ChatTemplate(
-        system=(_DEFAULTS / f"{kind}.system.jinja").read_text(encoding="utf-8"),
-        user=(_DEFAULTS / f"{kind}.user.jinja").read_text(encoding="utf-8"),
+        system=_words(kind, "system", wording),
+        user=_words(kind, "user", wording),
+        assistant=_words(kind, "assistant", wording) or "{{ answer }}",
+        follow_ups=tuple(text for text in follow_ups if text),
     )
+
+
+def _words(kind: AnswerKind, role: str, wording: str) -> str:
+    """Empty where there are none."""
+    for folder in (_DEFAULTS / wording, _DEFAULTS):
+        if (path := folder / f"{kind}.{role}.jinja").exists():
+            return path.read_text(encoding="utf-8")
+    return ""
 
 
 class TextTooLong(ValueError):

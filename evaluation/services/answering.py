@@ -32,7 +32,6 @@ from django.db.models.functions import Coalesce, Now
 from django.utils import timezone
 
 from annotate import events
-from annotate.answers import AnswerInvalid, FieldSpec, get_field_type
 from annotate.exceptions import WorkNotPossible
 from annotate.models import ItemRevision
 from annotate.wording import _
@@ -40,7 +39,6 @@ from evaluation.clients.base import (
     Client,
     ClientError,
     Completion,
-    CompletionStatus,
     ErrorKind,
     Inbox,
     NotAsked,
@@ -54,16 +52,17 @@ from evaluation.clients.keys import KeyRefused, authority, key_for
 from evaluation.clients.openai import OpenAIClient
 from evaluation.clients.outgoing import AddressRefused, checked_url
 from evaluation.clients.pace import Meter, Pace
+from evaluation.conversations import Ask, Item, Reading, Reply, following, read
 from evaluation.models import Call, Endpoint, Prediction, Run
-from evaluation.parsing import ParseStatus, parse_answer
 from evaluation.parsing.envelope import reasoning_in
-from evaluation.prompts import Message, PromptInput, RenderFailure
-from evaluation.result_sql import Written, write_calls, write_results
+from evaluation.prompts import Message, RenderFailure, render_chunk
+from evaluation.result_sql import Written, write_calls, write_results, write_steps
 from evaluation.services import budgets, reusing
 from evaluation.services.pacing import Share, Wish, reckoned_tokens
-from evaluation.services.prompting import asking_of, render_prompts, wording_hash
+from evaluation.services.prompting import as_sent, asking_of, wording_hash
 from evaluation.services.running import LIVE, RING_AGAIN
 from evaluation.storable import shorten
+from evaluation.strategies import strategy_of
 
 STATE = Prediction.State
 
@@ -97,13 +96,25 @@ WORDING_CHANGED = _(
 
 @dataclass(frozen=True)
 class Claimed:
-    """A prediction in our hands; n_sent: requests sent for it so far, last_error: how the last of them ended."""
+    """A prediction in our hands. replies: to the steps before the one that it is at.
+
+    n_sent: requests sent for that step so far, last_error: how the last of them ended.
+    """
 
     pk: int
     revision_id: int
     repeat: int
     n_sent: int = 0
     last_error: str = ""
+    replies: tuple[Reply, ...] = ()
+
+    @property
+    def step(self) -> int:
+        return len(self.replies)
+
+    def after(self, reply: Reply) -> Claimed:
+        """At its next step."""
+        return Claimed(self.pk, self.revision_id, self.repeat, replies=(*self.replies, reply))
 
 
 @dataclass(frozen=True)
@@ -257,8 +268,8 @@ class _Shift:
         # What is in our hands: claimed, and neither written nor given back.
         self.rows: dict[int, Claimed] = {}
         self.requests: dict[int, Request] = {}
-        # The field as it is beside each item: its completion is read by the columns and captions it was asked with.
-        self.fields: dict[int, FieldSpec] = {}
+        # Each with the field as it is beside it: a completion is read by the columns and captions it was asked with.
+        self.items: dict[int, Item] = {}
         self.meter = budgets.meter_of(self.run)
         self.usage = _Usage(self.run.n_counted, self.run.prompt_tokens + self.run.completion_tokens)
         self.next_beat = 0.0
@@ -266,6 +277,7 @@ class _Shift:
         self.first = chunk
         # A baseline answers faster than prompts are rendered: there is nothing to be gained.
         self.claims_ahead = self.run.endpoint.provider == Endpoint.Provider.OPENAI
+        self.has_further_steps = strategy_of(self.run.strategy).takes_several_calls
         self.has_more = chunk.has_more
         self.renderer: ThreadPoolExecutor | None = None
         self.rendering: Future[Callable[[], None]] | None = None
@@ -321,10 +333,10 @@ class _Shift:
         self._take_rendered()
         if self.renderer is None or self.rendering is not None or self.inbox.is_closed:
             return
-        is_over = self.stop.is_set() or time.monotonic() > self.claims_until
-        if is_over or not (self.claims_ahead and self.has_more):
+        may_claim = self.claims_ahead and self.has_more
+        if self._begins_nothing_more() or not (may_claim or (self.has_further_steps and self.rows)):
             self.inbox.close()
-        elif len(self.inbox) <= chunk_size(self.run.endpoint) // 2:
+        elif may_claim and len(self.inbox) <= chunk_size(self.run.endpoint) // 2:
             chunk = claim_chunk(run_id=self.run.pk, token=self.token)
             if chunk is None:
                 self.inbox.close()
@@ -333,18 +345,21 @@ class _Shift:
             self.rows |= chunk.predictions
             self._render(chunk)
 
+    def _begins_nothing_more(self) -> bool:
+        """Neither claims nor further steps: other work waits for this worker, and the next bell goes on with ours."""
+        return self.stop.is_set() or time.monotonic() > self.claims_until
+
     def _render(self, chunk: Chunk) -> None:
         """Have the prompts of a chunk rendered in a child process, which a thread waits for."""
         claimed = list(chunk.predictions.values())
         revisions = ItemRevision.objects.select_related("item").in_bulk([row.revision_id for row in claimed])
         # Repeats of an item share its prompt.
         prompts = {pk: self.asking.of(revision) for pk, revision in revisions.items()}
-        self.fields |= {pk: self.asking.field_of(revision) for pk, revision in revisions.items()}
-        strategy, protocol = self.run.strategy, self.run.endpoint.protocol
+        strategy = self.run.strategy
 
         def render() -> Callable[[], None]:
-            chats = dict(zip(prompts, render_prompts(strategy, protocol, list(prompts.values())), strict=True))
-            return lambda: self._enqueue(claimed, revisions, prompts, chats)
+            chats = dict(zip(prompts, render_chunk(strategy, list(prompts.values())), strict=True))
+            return lambda: self._enqueue(claimed, revisions, chats)
 
         assert self.renderer is not None
         self.rendering = self.renderer.submit(render)
@@ -359,37 +374,49 @@ class _Shift:
         self,
         claimed: Sequence[Claimed],
         revisions: Mapping[int, ItemRevision],
-        prompts: Mapping[int, PromptInput],
         chats: Mapping[int, list[Message] | RenderFailure],
     ) -> None:
         """A request for each prediction whose prompt could be rendered; the others end here, with the reason."""
-        failures, requests = [], []
+        ended, requests = [], []
         for row in claimed:
             chat = chats[row.revision_id]
             if isinstance(chat, RenderFailure):
-                failures.append(
-                    _Result(
-                        row, {"state": STATE.ERROR, "note": shorten(_("No prompt: %(message)s", message=chat.message))}
-                    )
-                )
+                reason = shorten(_("No prompt: %(message)s", message=chat.message))
+                ended.append(_Result(row, {"state": STATE.ERROR, "note": reason}))
                 continue
-            request = Request(
-                id=row.pk,
-                messages=chat,
-                item_key=f"{revisions[row.revision_id].item.external_id}#{row.repeat}",
-                prompt=prompts[row.revision_id],
-                parameters=sent_parameters(self.run, row.repeat),
-            )
-            self.requests[row.pk] = request
-            requests.append(request)
+            self.items[row.pk] = item = self.asking.item(revisions[row.revision_id], chat)
+            step = following(item, row.replies)
+            if isinstance(step, Reading):
+                ended.append(_Result(row, step.to_json()))
+            else:
+                requests.append(self._request(row, step))
+        self._write(ended)
+        self._offer(requests)
+
+    def _request(self, row: Claimed, step: Ask) -> Request:
+        item = self.items[row.pk]
+        request = self.requests[row.pk] = Request(
+            id=row.pk,
+            messages=as_sent(step.messages, self.run.endpoint.protocol),
+            item_key=f"{item.name}#{row.repeat}",
+            prompt=item.prompt,
+            parameters=sent_parameters(self.run, row.repeat),
+        )
+        return request
+
+    def _offer(self, requests: Sequence[Request]) -> None:
+        """Have them sent, but for those that the store can answer, which are written at once."""
         stored = reusing.stored_completions(self.run, requests)
-        reused = [
-            self._completed(self.rows[int(request.id)], request, *stored[request.id])
-            for request in requests
-            if request.id in stored
-        ]
-        self._write([*failures, *reused])
-        self.inbox.add(request for request in requests if request.id not in stored)
+        unsent = [request for request in requests if request.id not in stored]
+        if not self.inbox.add(unsent):
+            self._give_back([int(request.id) for request in unsent], None)
+        self._write(
+            [
+                self._completed(self.rows[int(request.id)], request, *stored[request.id])
+                for request in requests
+                if request.id in stored
+            ]
+        )
 
     # Results
 
@@ -422,19 +449,24 @@ class _Shift:
         self, row: Claimed, request: Request, completion: Completion, reused_from: int | None = None
     ) -> _Result:
         self.tally.n_completions += 1
-        language = request.prompt.language if request.prompt else self.asking.language
+        item = self.items[row.pk]
         call = _call_of(row, request, completion)
         call.request_hash = reusing.request_hash(self.run.endpoint, request)
         if reused_from is not None:
             call.reused_from_id, call.attempts, call.latency_ms = reused_from, row.n_sent, None
-        outcome = after_completion(self.fields[row.revision_id], completion, language)
-        return _Result(row, outcome, call, completion, reused_from)
+        reply = Reply(completion.text, read(item, row.step, completion))
+        step = following(item, (*row.replies, reply))
+        if isinstance(step, Reading):
+            return _Result(row, step.to_json(), call, completion, reused_from)
+        return _Result(row, {}, call, completion, reused_from, _Step(row.after(reply), step))
 
     def _write(self, results: Sequence[_Result]) -> None:
         """Store results together, except where the claim was lost meanwhile: then somebody else has the item."""
         if not results:
             return
         now = timezone.now()
+        ended = [result for result in results if result.further is None]
+        going_on = [result for result in results if result.further is not None]
         asked = [result.completion for result in results if result.completion and result.reused_from is None]
         for completion in asked:
             if completion.tokens is not None:
@@ -454,18 +486,34 @@ class _Shift:
                         finished_at=None if result.values["state"] == STATE.PENDING else now,
                         is_paid_for=result.completion is not None,
                     )
-                    for result in results
+                    for result in ended
                 ],
             )
-            write_calls([result.call for result in results if result.call and result.row.pk in ours])
-        for result in results:
-            self.rows.pop(result.row.pk, None)
-            self.requests.pop(result.row.pk, None)
+            # A further step is a further attempt, unless the store answered this one.
+            states = write_steps(self.token, {r.row.pk: int(r.reused_from is None) for r in going_on})
+            write_calls([r.call for r in results if r.call and (r.row.pk in ours or r.row.pk in states)])
+        further = [r.further for r in going_on if r.further and states.get(r.row.pk) == STATE.PENDING]
+        self._forget({result.row.pk for result in results} - {step.row.pk for step in further})
         if spent is not None and self.meter is not None:
             budgets.update_meter(self.meter, spent, asked)
             is_blind = self.meter.is_blind and self.meter.is_limited
             self.tally.is_spent |= bool(budgets.spent_words(spent))
             self.tally.stopped_because = self.tally.stopped_because or (budgets.BLIND if is_blind else "")
+        if further:
+            self._go_on(further)
+
+    def _go_on(self, further: Sequence[_Step]) -> None:
+        """Ask what follows; given back where this worker begins nothing more: the replies are stored."""
+        if self._begins_nothing_more():
+            return self._give_back([step.row.pk for step in further], None)
+        self.rows |= {step.row.pk: step.row for step in further}
+        self._offer([self._request(step.row, step.ask) for step in further])
+
+    def _forget(self, ids: Iterable[int]) -> None:
+        for pk in ids:
+            self.rows.pop(pk, None)
+            self.requests.pop(pk, None)
+            self.items.pop(pk, None)
 
     def _give_back(self, ids: list[int], retry_after: float | None) -> None:
         """Not asked: the attempt that the claim counted is taken back."""
@@ -475,9 +523,7 @@ class _Shift:
         Prediction.objects.unanswered().filter(pk__in=ids, claim_token=self.token).update(
             claim_token="", attempts=F("attempts") - 1, due_at=timezone.now() + wait
         )
-        for pk in ids:
-            self.rows.pop(pk, None)
-            self.requests.pop(pk, None)
+        self._forget(ids)
 
     def _give_up(self, because: str) -> None:
         self._give_back(list(self.rows), None)
@@ -485,14 +531,23 @@ class _Shift:
 
 
 @dataclass(frozen=True)
+class _Step:
+    """What is asked next about a prediction that has not ended."""
+
+    row: Claimed
+    ask: Ask
+
+
+@dataclass(frozen=True)
 class _Result:
-    """One prediction's new columns, and the exchange that led to them, if there was one."""
+    """One prediction's new columns, or its next step, and the exchange that led there, if there was one."""
 
     row: Claimed
     values: Mapping[str, Any]
     call: Call | None = None
     completion: Completion | None = None
     reused_from: int | None = None
+    further: _Step | None = None
 
 
 @transaction.atomic
@@ -528,44 +583,6 @@ def settle(*, chunk: Chunk, tally: Tally) -> bool:
     return is_due and run.state in LIVE
 
 
-def after_completion(field: FieldSpec, completion: Completion, language: str) -> dict[str, Any]:
-    """The columns of a prediction after a completion: its answer, or the name of the reason why there is none.
-
-    field: as it is beside the item, with its columns and captions.
-    """
-    match completion.status:
-        case CompletionStatus.REFUSED:
-            reason = completion.refusal or _("The provider's filter stepped in.")
-            return {"state": STATE.REFUSED, "note": shorten(reason)}
-        case CompletionStatus.EMPTY:
-            return {"state": STATE.EMPTY, "note": _("The completion is empty.")}
-        case CompletionStatus.CUT_OFF:
-            return {"state": STATE.CUT_OFF, "note": _("The token limit ended the completion.")}
-    parsed = parse_answer(field, completion.text, language)
-    if parsed.status == ParseStatus.REFUSAL:
-        return {"state": STATE.REFUSED, "note": shorten(parsed.note)}
-    if parsed.status != ParseStatus.OK or parsed.value is None:
-        return {
-            "state": STATE.UNPARSED,
-            "note": shorten(_UNPARSED[parsed.status] + f" ({parsed.note})" * bool(parsed.note)),
-        }
-    try:
-        value = get_field_type(field.type).validate(parsed.value, field)
-    except AnswerInvalid as invalid:
-        return {
-            "state": STATE.UNPARSED,
-            "note": shorten(_("Read, but the form would not take it: %(invalid)s", invalid=invalid)),
-        }
-    return {"state": STATE.ANSWERED, "answer": {field.name: value}, "note": shorten(parsed.note)}
-
-
-_UNPARSED = {
-    ParseStatus.AMBIGUOUS: _("More than one answer"),
-    ParseStatus.NONE: _("No answer found"),
-    ParseStatus.OK: _("No answer found"),
-}
-
-
 def after_error(row: Claimed, error: ClientError) -> dict[str, Any]:
     """The columns of a prediction after a request that brought no completion: tried again later, or ended."""
     if error.stops_run:
@@ -590,11 +607,20 @@ def _locked_live(run_id: int) -> Run | None:
 
 
 def _claimed(token: str, ids: Sequence[int]) -> dict[int, Claimed]:
-    calls = Call.objects.filter(prediction__in=ids, step=0)
-    sent = {pk: (n, kind) for pk, n, kind in calls.values_list("prediction_id", "attempts", "error_kind")}
+    replies: dict[int, list[Reply]] = defaultdict(list)
+    failed: dict[int, tuple[int, str]] = {}
+    # Of what was never asked there is none.
+    calls = Call.objects.filter(prediction__in=ids).order_by("step")
+    for pk, n_sent, error, text, reading in calls.values_list(
+        "prediction_id", "attempts", "error_kind", "completion", "reading"
+    ):
+        if error:
+            failed[pk] = n_sent, error
+        else:
+            replies[pk].append(Reply(text, Reading.from_json(reading) if reading else Reading("")))
     rows = Prediction.objects.filter(pk__in=ids, claim_token=token).order_by("attempts", "due_at", "pk")
     return {
-        pk: Claimed(pk, revision_id, repeat, *sent.get(pk, (0, "")))
+        pk: Claimed(pk, revision_id, repeat, *failed.get(pk, (0, "")), tuple(replies[pk]))
         for pk, revision_id, repeat in rows.values_list("pk", "revision_id", "repeat")
     }
 
@@ -650,6 +676,7 @@ def _token_limit(parameters: Mapping[str, object]) -> int | None:
 def _call_of(row: Claimed, request: Request, completion: Completion) -> Call:
     return Call(
         prediction_id=row.pk,
+        step=row.step,
         messages=as_json(request.messages),
         completion=completion.text,
         reasoning=completion.reasoning or reasoning_in(completion.text),
@@ -668,6 +695,7 @@ def _call_of(row: Claimed, request: Request, completion: Completion) -> Call:
 def _failed_call_of(row: Claimed, request: Request, error: ClientError) -> Call:
     return Call(
         prediction_id=row.pk,
+        step=row.step,
         messages=as_json(request.messages),
         latency_ms=error.latency_ms,
         http_status=error.http_status,

@@ -18,6 +18,7 @@ from annotate.answers import AnswerInvalid, FieldSpec, fields_for_item, fields_f
 from annotate.exceptions import WorkNotPossible
 from annotate.models import Gold, ItemRevision, ItemSet, ItemSetEntry, StageVersion
 from annotate.wording import _
+from evaluation.conversations import Item
 from evaluation.models import Call, Endpoint, Run
 from evaluation.parsing import PARSER_VERSION
 from evaluation.prompts import (
@@ -30,14 +31,15 @@ from evaluation.prompts import (
     Unit,
     as_plain_text,
     check_exemplars,
-    default_template,
+    default_wording,
     fingerprint,
     render_chunk,
     shown_content,
 )
 from evaluation.prompts.answer_wording import answer_form, kind_of_answer, written_answer
 from evaluation.prompts.exemplars import shown_text
-from evaluation.prompts.inputs import AnswerKind, ContentPairs
+from evaluation.prompts.inputs import AnswerKind, ContentPairs, is_reply
+from evaluation.strategies import strategy_of
 
 # All of them stand in every prompt of the run, and are paid for with every item.
 MAX_EXEMPLARS = 64
@@ -95,6 +97,10 @@ class Asking:
             exemplars=self.exemplars,
         )
 
+    def item(self, revision: ItemRevision, chat: Sequence[Message]) -> Item:
+        """One item with all that is said about it."""
+        return Item(revision.item.external_id, self.field_of(revision), self.of(revision), chat)
+
 
 @dataclass(frozen=True)
 class SamplePrompt:
@@ -116,7 +122,7 @@ def asking_of(run: Run) -> Asking:
         current_date=project.current_date,
         language=project.languages[0] if project.languages else "en",
     )
-    if run.exemplar_set is None or run.strategy != "few_shot":
+    if run.exemplar_set is None or strategy_of(run.strategy).exemplars == "none":
         return asking
     return Asking(
         field=field,
@@ -128,16 +134,13 @@ def asking_of(run: Run) -> Asking:
 
 
 def render_items(run: Run, asking: Asking, revisions: Iterable[ItemRevision]) -> list[list[Message] | RenderFailure]:
-    """What is sent of each item, rendered in one child process with limits."""
-    return render_prompts(run.strategy, run.endpoint.protocol, [asking.of(revision) for revision in revisions])
+    """All that is said about each item, rendered in one child process with limits."""
+    return render_chunk(run.strategy, [asking.of(revision) for revision in revisions])
 
 
-def render_prompts(strategy: str, protocol: str, prompts: Sequence[PromptInput]) -> list[list[Message] | RenderFailure]:
-    """The same without the database: a chat for each prompt, as one text where the server takes no chats."""
-    chats = render_chunk(strategy, prompts)
-    if protocol != Endpoint.Protocol.TEXT:
-        return chats
-    return [chat if isinstance(chat, RenderFailure) else as_plain_text(chat) for chat in chats]
+def as_sent(messages: Sequence[Message], protocol: str) -> list[Message]:
+    """The turns of one call: as one text where the server takes no chats."""
+    return as_plain_text(messages) if protocol == Endpoint.Protocol.TEXT else list(messages)
 
 
 def wording_hash(run: Run, asking: Asking) -> str:
@@ -147,7 +150,7 @@ def wording_hash(run: Run, asking: Asking) -> str:
     an upgrade of the platform must not give one run two kinds of answers.
     """
     decided_by = {
-        "prompts": fingerprint(run.strategy, default_template(asking.kind)),
+        "prompts": fingerprint(run.strategy, default_wording(run.strategy, asking.kind)),
         "parser": PARSER_VERSION,
         "field": asking.field.to_json(),
         "shown_keys": list(asking.shown_keys),
@@ -187,9 +190,15 @@ def sample_prompts(run: Run, n: int = 5) -> list[SamplePrompt]:
     return [
         SamplePrompt(revision.item.external_id, [], failure=chat.message)
         if isinstance(chat, RenderFailure)
-        else SamplePrompt(revision.item.external_id, chat)
+        else SamplePrompt(revision.item.external_id, _as_it_will_be_sent(chat, run.endpoint.protocol))
         for revision, chat in zip(revisions, rendered, strict=True)
     ]
+
+
+def _as_it_will_be_sent(chat: Sequence[Message], protocol: str) -> list[Message]:
+    """The turns of the first call as they are sent, and after them, one by one, what follows its reply."""
+    n_first = next((n for n, message in enumerate(chat) if is_reply(message)), len(chat))
+    return as_sent(chat[:n_first], protocol) + list(chat[n_first:])
 
 
 def _entries(item_set: ItemSet) -> QuerySet[ItemSetEntry]:

@@ -69,7 +69,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class Row:
-    """A prediction of the table; excerpt: the beginning of its completion."""
+    """A prediction of the table; excerpt: the beginning of its last completion. Requests and time: of all its calls."""
 
     pk: int
     external_id: str
@@ -136,13 +136,15 @@ def page_of_predictions(*, run: Run, state: str = "", after: int = 0) -> Page:
     rows = run.predictions.filter(pk__gt=after)
     if state in OUTCOMES:
         rows = rows.filter(state=state)
-    call = Call.objects.filter(prediction=OuterRef("pk"), step=0)
+    calls = Call.objects.filter(prediction=OuterRef("pk"))
+    last = calls.order_by("-step")[:1]
+    together = calls.order_by().values("prediction")
     found = list(
         rows.order_by("pk")
         .annotate(
-            excerpt=Subquery(call.annotate(cut=Left("completion", EXCERPT + 1)).values("cut")),
-            n_sent=Subquery(call.values("attempts")),
-            latency_ms=Subquery(call.values("latency_ms")),
+            excerpt=Subquery(last.annotate(cut=Left("completion", EXCERPT + 1)).values("cut")),
+            n_sent=Subquery(together.annotate(n=Sum("attempts")).values("n")),
+            latency_ms=Subquery(together.annotate(all_ms=Sum("latency_ms")).values("all_ms")),
         )
         .select_related("revision__item")
         .defer("revision__content")[: PAGE + 1]

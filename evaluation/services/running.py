@@ -23,11 +23,12 @@ from annotate.models import Gold, ItemSet, ItemSetEntry, Person, Project, StageV
 from annotate.services.names import naming
 from annotate.wording import _
 from evaluation.models import Call, Endpoint, Prediction, Run
+from evaluation.querysets import n_requests
 from evaluation.services import budgets
+from evaluation.strategies import STRATEGIES
 
 STATE = Run.State
 LIVE = (STATE.WAITING, STATE.RUNNING)
-STRATEGIES = ("zero_shot", "few_shot")
 # What may be sent beside model and messages. `seed` is sent as it is for the first repeat, plus one for each further.
 PARAMETERS = frozenset(
     {"temperature", "top_p", "max_tokens", "max_completion_tokens", "seed", "logprobs", "top_logprobs"}
@@ -74,10 +75,13 @@ def create_run(
         raise WorkNotPossible(_("The answers of this model were imported from a log: nothing can be asked there."))
     is_baseline = endpoint.provider == Endpoint.Provider.BASELINE
     needs_labels = is_baseline and endpoint.model == FITTED_BASELINE
-    if strategy == "few_shot" and exemplar_set is None:
+    asks = STRATEGIES[strategy]
+    if asks.exemplars == "needed" and exemplar_set is None:
         raise WorkNotPossible(_("Few-shot needs exemplars: choose the item set that holds them."))
-    if strategy != "few_shot" and exemplar_set is not None and not needs_labels:
+    if asks.exemplars == "none" and exemplar_set is not None and not needs_labels:
         raise WorkNotPossible(_("Zero-shot shows no exemplars: choose few-shot, or no exemplar set."))
+    if is_baseline and asks.takes_several_calls:
+        raise WorkNotPossible(_("A baseline reads the item itself and answers at once: choose zero-shot."))
     sent = {} if is_baseline else dict(parameters or {})
     budgets.check_budget(endpoint, money=budget_money, tokens=budget_tokens)
     if reuses_answers and (is_baseline or sent.get("temperature") != 0):
@@ -217,15 +221,16 @@ def repeat_failed(*, run: Run, by: Person) -> Run:
     if run.endpoint.provider == Endpoint.Provider.LOG:
         raise WorkNotPossible(_("The answers of this run were imported from a log: nothing can be asked again."))
     failed = run.predictions.failed()
-    # A call holds the error and the requests that brought it; the new attempts are counted from one.
-    Call.objects.filter(prediction__in=failed).delete()
+    # A call holds the error and the requests that brought it; the new attempts are counted from one. Steps that were
+    # answered before it stay: their completions are what the model said.
+    Call.objects.filter(prediction__in=failed).exclude(error_kind="").delete()
     n = failed.update(
         state=Prediction.State.PENDING,
         note="",
         due_at=Now(),
         claim_token="",
         claimed_at=None,
-        attempts=0,
+        attempts=n_requests(of_prediction=OuterRef("pk")),
         finished_at=None,
     )
     if not n:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,6 +14,7 @@ from evaluation.reports.frozen import votes_by_item
 
 # Beside an answer only the end of a long completion is shown: there the answer is given.
 EXCERPT_CHARACTERS = 280
+SHOWN_STEPS = 5
 
 
 def item_side_by_side(*, report: Report, unit: int) -> dict[str, Any]:
@@ -80,10 +82,12 @@ def _models(report: Report, unit: int, captions: Mapping[str, str]) -> list[dict
         (run, row) for run in report.matrices["runs"] for row in _rows_of(run["answers"], unit, report.primary_scorer)
     ]
     pks = [row["prediction"] for _, row in by_run]
-    stored = {row["pk"]: row for row in Prediction.objects.filter(pk__in=pks).values("pk", "answer", "note")}
-    completions = dict(
-        Call.objects.filter(prediction__in=pks).order_by("step").values_list("prediction_id", "completion")
-    )
+    predictions = Prediction.objects.filter(pk__in=pks).values("pk", "answer", "note", "run__strategy")
+    stored = {row["pk"]: row for row in predictions}
+    completions: dict[int, list[tuple[int, str]]] = defaultdict(list)
+    calls = Call.objects.filter(prediction__in=pks).order_by("step")
+    for pk, step, completion in calls.values_list("prediction_id", "step", "completion"):
+        completions[pk].append((step, completion))
     found = []
     for run, row in by_run:
         prediction = stored.get(row["prediction"], {})
@@ -94,7 +98,13 @@ def _models(report: Report, unit: int, captions: Mapping[str, str]) -> list[dict
                 "name": run["name"],
                 "repeat": row["repeat"] + 1 if run["repeats"] > 1 else None,
                 "answer": _as_read(value, captions),
-                "completion": _excerpt(completions.get(row["prediction"], ""), value),
+                "strategy": prediction.get("run__strategy", ""),
+                "said": [
+                    {"step": step, "excerpt": excerpt}
+                    for step, completion in completions[row["prediction"]][:SHOWN_STEPS]
+                    if (excerpt := _excerpt(completion, value))
+                ],
+                "n_unshown": max(0, len(completions[row["prediction"]]) - SHOWN_STEPS),
                 "outcome": row["outcome"],
                 "note": prediction.get("note", ""),
                 "standing": row["standing"],

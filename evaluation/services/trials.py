@@ -7,8 +7,6 @@ no predictions, and no run, score or report ever reads them.
 from __future__ import annotations
 
 import random
-import threading
-import time
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
@@ -19,12 +17,12 @@ from django.db.models.functions import Now
 
 from annotate import events
 from annotate.exceptions import WorkNotPossible, WorkTaken
-from annotate.models import ItemRevision, Person
-from annotate.services.background import beat, cancel_work, claim_work, end_work, holding
+from annotate.models import Person
+from annotate.services.background import cancel_work, claim_work, end_work, holding
 from annotate.wording import _
 from config.bells import ring
 from evaluation.estimating import Estimate, Limits, Tried, estimate
-from evaluation.models import Endpoint, Run, Trial
+from evaluation.models import Run, Trial
 
 N_TRIED = 5
 # While every place of the endpoint is taken.
@@ -71,32 +69,38 @@ def tried_positions(run: Run) -> list[int]:
 
 def make_trial(*, trial_id: int) -> None:
     """Claim the trial and make it; nothing happens if it is in other hands, cancelled or done."""
+    # Prompts and HTTP bring libraries that no page needs.
     from evaluation.clients.keys import KeyRefused
     from evaluation.clients.outgoing import AddressRefused
+    from evaluation.services.trying import NoPlace, try_items
 
     trial = claim_work(model=Trial, pk=trial_id)
     if trial is None:
         return
     run = Run.objects.select_related(*_RELATED).get(pk=trial.run_id)
     try:
-        results = _ask(trial, run)
+        results = try_items(trial, run, tried_positions(run))
     except WorkTaken:
+        return
+    except NoPlace as later:
+        # Not asked: the attempt that the claim counted is taken back.
+        Trial.objects.filter(pk=trial.pk, claim_token=trial.claim_token).update(
+            state=STATE.WAITING,
+            claim_token="",
+            attempts=F("attempts") - 1,
+            due_at=Now() + max(TRY_AGAIN, timedelta(seconds=later.seconds)),
+        )
         return
     except (WorkNotPossible, KeyRefused, AddressRefused) as refusal:
         _end_if_ours(trial, error=str(refusal))
         return
-    if results is not None:
-        _end_if_ours(trial, results=results)
+    _end_if_ours(trial, results=results)
 
 
 def estimate_of(trial: Trial, run: Run) -> Estimate:
     """What the whole run would take, by the completions of its trial and the endpoint's limits and prices."""
     endpoint = run.endpoint
-    tried = [
-        Tried(result["prompt_tokens"], result["completion_tokens"], result["latency_ms"])
-        for result in trial.results
-        if result["latency_ms"] is not None and not result["error"]
-    ]
+    tried = [_tried(result["calls"]) for result in trial.results if result["calls"] and not result["error"]]
     limits = Limits(
         places=endpoint.max_in_flight,
         requests_per_minute=endpoint.requests_per_minute,
@@ -104,114 +108,23 @@ def estimate_of(trial: Trial, run: Run) -> Estimate:
         input_price=None if endpoint.input_price is None else float(endpoint.input_price),
         output_price=None if endpoint.output_price is None else float(endpoint.output_price),
     )
-    return estimate(tried, run.item_set.n_items * run.repeats, limits)
+    return estimate([each for each in tried if each is not None], run.item_set.n_items * run.repeats, limits)
 
 
-def _ask(trial: Trial, run: Run) -> list[dict[str, Any]] | None:
-    """What came of each item, in the order of the set; None if the endpoint has no place for us now."""
-    from evaluation.clients.base import Inbox, Outcome, Request, RequestId
-    from evaluation.prompts import RenderFailure
-    from evaluation.services import answering, prompting, running
-    from evaluation.services.pacing import Share, Wish
-
-    asking = prompting.asking_of(run)
-    if running.is_fitted(run):
-        # As the start would: the draft itself stays unfitted.
-        run.parameters = running.fitted_on_labels(run, asking.field.name)
-    entries = run.item_set.entries.filter(position__in=tried_positions(run)).order_by("position")
-    revisions = [entry.revision for entry in entries.select_related("revision__item")]
-    chats = dict(zip((row.pk for row in revisions), prompting.render_items(run, asking, revisions), strict=True))
-    requests: dict[RequestId, Request] = {
-        revision.pk: Request(
-            id=revision.pk,
-            messages=chat,
-            item_key=f"{revision.item.external_id}#0",
-            prompt=asking.of(revision),
-            parameters=answering.sent_parameters(run, 0),
-        )
-        for revision in revisions
-        if not isinstance(chat := chats[revision.pk], RenderFailure)
-    }
-    share = Share(run.endpoint_id, trial.claim_token) if run.endpoint.provider == Endpoint.Provider.OPENAI else None
-    if share is not None and not share.take():
-        wait = max(TRY_AGAIN, timedelta(seconds=share.held_for))
-        # Not asked: the attempt that the claim counted is taken back.
-        Trial.objects.filter(pk=trial.pk, claim_token=trial.claim_token).update(
-            state=STATE.WAITING, claim_token="", attempts=F("attempts") - 1, due_at=Now() + wait
-        )
+def _tried(calls: Sequence[Mapping[str, Any]]) -> Tried | None:
+    """The calls of an item together; None for a baseline, which takes no time."""
+    if any(call["latency_ms"] is None for call in calls):
         return None
-    outcomes: dict[RequestId, Outcome] = {}
-
-    def tick() -> None:
-        beat(trial, n_done=len(outcomes))
-        if share is not None:
-            n_left = len(requests) - len(outcomes)
-            share.renew(Wish(n_places=n_left, n_turns=n_left, tokens_each=answering.reckoned(requests.values())))
-
-    try:
-        client = answering.client_for(run, pace=share.pace if share else None)
-        tick()
-        inbox = Inbox.of(requests.values())
-        until = time.monotonic() + answering.SHIFT_SECONDS
-        for batch in client.answer(inbox, stop=threading.Event(), until=until, on_tick=tick):
-            outcomes |= dict(batch)
-    finally:
-        if share is not None:
-            share.leave()
-    return [_told(revision, chats[revision.pk], outcomes.get(revision.pk), asking, run) for revision in revisions]
+    return Tried(
+        _sum_if_counted([call["prompt_tokens"] for call in calls]),
+        _sum_if_counted([call["completion_tokens"] for call in calls]),
+        sum(call["latency_ms"] for call in calls),
+        n_calls=len(calls),
+    )
 
 
-def _told(revision: ItemRevision, chat: Any, outcome: Any, asking: Any, run: Run) -> dict[str, Any]:
-    """One item as the page shows it; never its gold."""
-    from evaluation.clients.base import Completion, NotAsked
-    from evaluation.parsing.envelope import reasoning_in
-    from evaluation.prompts import RenderFailure
-    from evaluation.services import answering
-
-    told: dict[str, Any] = {
-        "external_id": revision.item.external_id,
-        "messages": [],
-        "answer": None,
-        "state": "",
-        "note": "",
-        "completion": "",
-        "reasoning": "",
-        "finish_reason": "",
-        "server_model": "",
-        "prompt_tokens": None,
-        "completion_tokens": None,
-        "logprobs": None,
-        "latency_ms": None,
-        "error": "",
-    }
-    if isinstance(chat, RenderFailure):
-        return told | {"error": _("No prompt: %(message)s", message=chat.message)}
-    told["messages"] = answering.as_json(chat)
-    if isinstance(outcome, Completion):
-        is_baseline = run.endpoint.provider == Endpoint.Provider.BASELINE
-        return (
-            told
-            | _columns(
-                answering.after_completion(asking.field_of(revision), outcome, revision.language or asking.language)
-            )
-            | {
-                "completion": outcome.text,
-                "reasoning": outcome.reasoning or reasoning_in(outcome.text),
-                "finish_reason": outcome.finish_reason[:40],
-                "server_model": outcome.model[:200],
-                "prompt_tokens": outcome.prompt_tokens,
-                "completion_tokens": outcome.completion_tokens,
-                "logprobs": outcome.logprobs,
-                "latency_ms": None if is_baseline else outcome.latency_ms,
-            }
-        )
-    if isinstance(outcome, NotAsked) or outcome is None:
-        return told | {"error": _("Not asked: another call had shown that the endpoint cannot be asked now.")}
-    return told | {"error": outcome.message, "latency_ms": outcome.latency_ms}
-
-
-def _columns(after: Mapping[str, Any]) -> dict[str, Any]:
-    return {"state": str(after["state"]), "answer": after.get("answer"), "note": after["note"]}
+def _sum_if_counted(counts: Sequence[int | None]) -> int | None:
+    return None if None in counts else sum(filter(None, counts))
 
 
 def _end_if_ours(trial: Trial, *, results: Sequence[Mapping[str, Any]] = (), error: str = "") -> None:

@@ -10,16 +10,27 @@ from typing import Any
 from django import template
 
 from annotate.templatetags.figures import coefficient, percent
+from annotate.wording import _, said
 from evaluation.clients.logprobs import logprob_of
 from evaluation.services import budgets
+from evaluation.strategies import strategy_of
 
 register = template.Library()
 
 
 @register.filter
 def strategy_words(name: str) -> str:
-    """few_shot -> few-shot"""
-    return name.replace("_", "-")
+    """few_shot -> "few-shot", in the language of the page."""
+    return said(strategy_of(name).label)
+
+
+@register.simple_tag
+def step_words(strategy: str, step: int) -> str:
+    """What a call is for, of several for one answer: "Step 1 of 2: reasoning"; empty where there is but one."""
+    stages = strategy_of(strategy).stages
+    if len(stages) == 1 or step >= len(stages):
+        return ""
+    return said(_("Step %(number)s of %(n)s: %(stage)s", number=step + 1, n=len(stages), stage=stages[step]))
 
 
 @register.filter
@@ -30,6 +41,12 @@ def about(value: float) -> str:
     digits = 1 - math.floor(math.log10(abs(value)))
     rounded = round(value, digits)
     return f"{rounded:,.{max(digits, 0)}f}"
+
+
+@register.filter
+def whole(value: float) -> str:
+    """1234.0 -> "1,234"."""
+    return f"{value:,.0f}"
 
 
 @register.filter

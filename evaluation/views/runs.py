@@ -27,6 +27,7 @@ from evaluation.models import Endpoint, Prediction, Run
 from evaluation.protocols import RunSetting
 from evaluation.run_forms import BudgetForm, ExtendForm, RunForm
 from evaluation.services import budgets, presets, run_progress, running, trials
+from evaluation.strategies import strategy_of
 from evaluation.tasks import answer_chunk
 
 MAX_LISTED = 200
@@ -291,7 +292,7 @@ def _run_context(request: PersonRequest, project: Project, row: Run) -> dict[str
         "cost": budgets.cost_of(row),
         "worker": last_heard(),
         "is_live": row.state in running.LIVE,
-        "n_requests": row.item_set.n_items * row.repeats,
+        "n_requests": row.item_set.n_items * row.repeats * len(strategy_of(row.strategy).stages),
     }
 
 

@@ -325,6 +325,7 @@ def test_a_draft_is_tried_and_the_trial_is_read(study):
     told = study.reader.get(address).json()
     assert (told["state"], told["n_done"], len(told["results"])) == ("done", 3, 3)
     assert told["results"][0]["state"] == "answered"
-    assert told["estimate"]["n_requests"] == 3
+    assert told["estimate"]["n_answers"] == 3
+    assert told["estimate"]["requests"] is None  # a baseline is not asked
     assert Prediction.objects.count() == 0
     assert study.api.post(address, step="cancel").status_code == 409

@@ -15,7 +15,8 @@ def test_time_is_latency_over_the_places():
     # 1,000 calls, 10 at a time: a hundred rounds.
     assert got.seconds == Range(200.0, 100.0, 300.0)
     assert got.bound_by == "calls at a time"
-    assert (got.n_tried, got.n_counted, got.n_requests) == (2, 2, 1000)
+    assert (got.n_tried, got.n_counted, got.n_answers) == (2, 2, 1000)
+    assert got.requests == Range(1000.0, 1000.0, 1000.0)
 
 
 def test_a_run_is_not_shorter_than_one_call():
@@ -51,8 +52,8 @@ def test_what_cannot_be_said_has_its_reason():
     assert estimate(TWO, 10, Limits(places=1)).why_no_money == "the endpoint has no prices"
     uncounted = estimate([*TWO, Tried(None, None, 500)], 10, Limits(places=1, input_price=1.0, output_price=1.0))
     assert (uncounted.money, uncounted.tokens_in) == (None, None)
-    assert uncounted.why_no_money == "the server counted the tokens of 2 of 3 completions"
+    assert uncounted.why_no_money == "the server counted the tokens of 2 of 3 items"
     assert uncounted.seconds is not None
     nothing = estimate([], 10, Limits(places=1))
     assert (nothing.n_tried, nothing.seconds, nothing.money) == (0, None, None)
-    assert "no call" in nothing.why_no_tokens
+    assert "no item" in nothing.why_no_tokens

@@ -58,7 +58,9 @@ def admin(stage: Stage) -> Person:
 def draft(stage: Stage, admin: Person, server: Running) -> Callable[..., Run]:
     """draft(n, name): a run on n new items that has not started."""
 
-    def make(n: int, name: str = "run", *, in_flight: int = 4, timeout: int = 20, **limits: int) -> Run:
+    def make(
+        n: int, name: str = "run", *, in_flight: int = 4, timeout: int = 20, strategy: str = "zero_shot", **limits: int
+    ) -> Run:
         endpoint = make_endpoint(
             stage.project,
             provider="openai",
@@ -76,6 +78,7 @@ def draft(stage: Stage, admin: Person, server: Running) -> Callable[..., Run]:
             item_set=make_item_set(stage.project, items),
             stage_version=stage.versions.get(),
             endpoint=endpoint,
+            strategy=strategy,
         )
 
     return make
@@ -132,6 +135,51 @@ def test_kill_9_while_calls_are_in_flight_repeats_those_and_nothing_else(started
     attempts = Counter(run.predictions.values_list("attempts", flat=True))
     assert attempts.keys() <= {1, 2}
     assert Run.objects.get(pk=run.pk).state == "done"
+
+
+def asked_steps(log: Path, what: str = "arrived") -> Counter[tuple[int, int]]:
+    """How often the server got (or answered) each step of each item, by the turns it was sent."""
+    lines = log.read_text(encoding="utf-8").splitlines() if log.exists() else []
+    entries = [json.loads(line) for line in lines]
+    return Counter(
+        (int(entry["turns"][1].split()[3]), (len(entry["turns"]) - 2) // 2)
+        for entry in entries
+        if entry["what"] == what
+    )
+
+
+def test_kill_9_between_two_steps_repeats_what_was_in_flight_and_nothing_else(started, server, log, draft, admin):
+    started.environment["GOLDPANEL_CLAIM_SECONDS"] = "6"
+    # The sentinel: the server is still busy with the second step of this one when the worker dies.
+    slow = {"contains": "Therefore", "anywhere": "run 2 true", "times": 1, "behaviour": {"latency_ms": 4000}}
+    server.play(
+        slow, {"contains": "step by step", "behaviour": {"text": "It is so.", "latency_ms": 150}}, latency_ms=150
+    )
+    run = running.start_run(run=draft(24, strategy="zero_shot_cot"), by=admin)
+    started.scheduler()
+    worker = started.worker()
+    assert wait_until(lambda: asked_steps(log)[2, 1] == 1 and run.predictions.filter(state="answered").count() > 4)
+    worker.kill()
+    arrived = asked_steps(log)
+    stored = {
+        (position, step)
+        for position, step in Call.objects.filter(prediction__run=run).values_list("prediction__position", "step")
+    }
+    in_flight = arrived.keys() - stored
+    assert (2, 1) in in_flight
+    assert (2, 0) in stored
+    assert 1 <= len(in_flight) <= 8
+
+    started.worker()
+    assert ends(run)
+    assert outcomes(run) == {"answered": 24}
+    calls = Call.objects.filter(prediction__run=run)
+    assert set(calls.values_list("step", "completion")) == {(0, "It is so."), (1, "Yes")}
+    assert calls.count() == 48
+    # Every step was asked once, and once more exactly where the answer died with the worker.
+    asked = asked_steps(log)
+    assert {step for step, n in asked.items() if n == 2} == in_flight
+    assert asked.total() == 48 + len(in_flight)
 
 
 def test_a_stopped_broker_holds_up_no_request_and_loses_no_work(tmp_path, server, log, draft, stage, admin):

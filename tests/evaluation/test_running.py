@@ -299,12 +299,12 @@ def test_ten_requests_are_sent_before_a_rate_limit_becomes_an_error():
 
 def test_a_prompt_that_cannot_be_rendered_is_an_error_of_that_item_alone(monkeypatch):
     run = started(3)
-    render = answering.render_prompts
+    render = answering.render_chunk
 
     def second_fails(*arguments: Any) -> list[Any]:
         return [RenderFailure("too long") if n == 1 else chat for n, chat in enumerate(render(*arguments))]
 
-    monkeypatch.setattr(answering, "render_prompts", second_fails)
+    monkeypatch.setattr(answering, "render_chunk", second_fails)
     work(run)
     assert outcomes(run) == {"answered": 2, "error": 1}
     assert run.predictions.get(state="error").note == "No prompt: too long"

@@ -50,7 +50,7 @@ def test_five_seeded_items_are_asked_and_nothing_of_it_is_a_prediction(server):
     positions = trials.tried_positions(run)
     assert asked == sorted(f"question: Is claim {position} true?" for position in positions)
     assert [result["answer"] for result in trial.results] == [{"label": "yes"}] * 5
-    first = trial.results[0]
+    (first,) = trial.results[0]["calls"]
     assert (first["reasoning"], first["completion"]) == ("It is so.", "<think>It is so.</think>Yes")
     assert (first["server_model"], first["prompt_tokens"], first["completion_tokens"]) == ("small-2026", 120, 30)
     assert first["messages"][-1]["content"].startswith("question: Is claim")
@@ -59,14 +59,19 @@ def test_five_seeded_items_are_asked_and_nothing_of_it_is_a_prediction(server):
     assert (run.state, run.prompt_tokens) == ("draft", 0)
 
 
+def messages(trial: Trial) -> list[Any]:
+    """Of the first call for each item."""
+    return [result["calls"][0]["messages"] for result in trial.results]
+
+
 def test_the_same_seed_tries_the_same_items_and_what_is_tried_is_what_is_sent(server):
     run = draft(server, 30)
     first, second = tried(run), tried(run)
-    assert [one["messages"] for one in first.results] == [one["messages"] for one in second.results]
+    assert messages(first) == messages(second)
     assert [one["external_id"] for one in first.results] == [one["external_id"] for one in second.results]
     entries = {entry.revision.item.external_id: entry.revision for entry in run.item_set.entries.all()}
     asked = [entries[one["external_id"]] for one in first.results]
-    assert [one["messages"] for one in first.results] == prompting.render_items(run, prompting.asking_of(run), asked)
+    assert messages(first) == prompting.render_items(run, prompting.asking_of(run), asked)
     run.seed = run.seed + 1
     assert trials.tried_positions(run) != trials.tried_positions(draft(server, 30))
 
@@ -93,7 +98,7 @@ def test_the_whole_run_is_reckoned_from_what_was_tried(server):
     run.save()
     trial = tried(run)
     estimate = trials.estimate_of(trial, run)
-    assert (estimate.n_tried, estimate.n_requests) == (5, 24)
+    assert (estimate.n_tried, estimate.n_answers) == (5, 24)
     # 24 calls of 100 tokens in at 1 and 10 out at 5 a million.
     assert estimate.money.mean == pytest.approx(24 * (100 + 50) / 1e6)
     assert estimate.tokens_out.high == 240
@@ -103,7 +108,7 @@ def test_the_whole_run_is_reckoned_from_what_was_tried(server):
 def test_a_baseline_can_be_tried_and_costs_nothing():
     trial = tried(draft(None))
     assert [result["state"] for result in trial.results] == ["answered"] * 5
-    assert {result["latency_ms"] for result in trial.results} == {None}
+    assert {call["latency_ms"] for result in trial.results for call in result["calls"]} == {None}
 
 
 def test_a_trial_waits_for_a_place_at_the_endpoint(server):
@@ -163,7 +168,7 @@ def test_the_page_shows_prompt_completion_reasoning_answer_and_estimate(server):
         "Because I say so.",
         "question: Is claim",
         "120 in, 30 out",
-        "n = 5 calls",
+        "n = 5 items",
         "EUR",
         "Try the same items",
     ):

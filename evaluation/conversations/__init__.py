@@ -1,0 +1,27 @@
+"""What is asked of an item call by call, and what the replies come to. Pure: no Django, no HTTP.
+
+A strategy of one call is a conversation that ends with its first reply. Whoever makes the calls stores each of them as
+a step, from 0 on, asks `following` what comes next, and can ask it again after a crash: it looks at nothing but the
+item and the replies so far.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from evaluation.clients.base import Completion
+from evaluation.conversations import stages
+from evaluation.conversations.base import Ask, Item, Reading, Reply
+from evaluation.conversations.reading import read_answer
+
+__all__ = ["Ask", "Item", "Reading", "Reply", "following", "read", "read_answer"]
+
+
+def read(item: Item, step: int, completion: Completion) -> Reading:
+    """What the completion of a step came to by itself."""
+    return stages.read(item, step, completion)
+
+
+def following(item: Item, replies: Sequence[Reply]) -> Ask | Reading:
+    """The call that comes after these replies, or what they came to together."""
+    return stages.following(item, replies)
