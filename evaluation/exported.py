@@ -25,6 +25,7 @@ PREDICTION_COLUMNS = (
     "strategy",
     "seed",
     "parameters",
+    "n_steps",
     "form_version",
     "item",
     "item_revision",
@@ -89,6 +90,7 @@ def prediction_rows(*, project: Project) -> Iterator[list[object]]:
             "run__strategy",
             "run__seed",
             "run__parameters",
+            "run__n_steps",
             "run__stage_version__number",
             "revision__item__external_id",
             "revision__number",
@@ -120,14 +122,14 @@ def prediction_rows(*, project: Project) -> Iterator[list[object]]:
     slug, keys_of = project.slug, key_reader()
     with server_side_cursor():
         for (
-            answer, version_id, run, model, strategy, seed, parameters, form, item, item_revision, content_hash, root,
-            *plain, logprobs, reading, asked_at, finished_at,
+            answer, version_id, run, model, strategy, seed, parameters, n_steps, form, item, item_revision,
+            content_hash, root, *plain, logprobs, reading, asked_at, finished_at,
         ) in rows.iterator(chunk_size=BATCH):  # fmt: skip
             given = answer or {}
             keys = keys_of(versions[version_id], given)
             yield [
-                slug, run, model, strategy, seed, parameters, form, item, item_revision, content_hash, root or item,
-                *plain, logprob_of(logprobs), logprobs, reading, utc(asked_at), utc(finished_at),
+                slug, run, model, strategy, seed, parameters, n_steps, form, item, item_revision, content_hash,
+                root or item, *plain, logprob_of(logprobs), logprobs, reading, utc(asked_at), utc(finished_at),
                 *(given.get(name) for name in names), *(keys.get(name) for name in names),
             ]  # fmt: skip
 

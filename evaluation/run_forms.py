@@ -24,6 +24,7 @@ from evaluation.suggesting import asked_together, has_any_of
 # As config/env.py and reports have it: it survives spreadsheets, JavaScript and every server's 32 bits.
 MAX_SEED = 2**31 - 1
 STRATEGY_WORDS = {name: strategy.about for name, strategy in STRATEGIES.items()}
+_STEPS = {name: strategy.steps for name, strategy in STRATEGIES.items() if strategy.steps is not None}
 
 
 class EndpointForm(PlainForm):
@@ -234,8 +235,18 @@ class RunForm(PlainForm):
         label=_("Exemplars"),
         empty_label=_("none"),
         help_text=_(
-            "For few-shot: a set whose gold answers are shown. For majority_label: the set whose labels "
-            "are counted. It must share no table and no text with the items."
+            "For few-shot and self-consistency: a set whose gold answers are shown. For majority_label: the set "
+            "whose labels are counted. It must share no table and no text with the items."
+        ),
+    )
+    n_steps = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=max(steps.most for steps in _STEPS.values()),
+        label=_("Samples or rounds"),
+        help_text=_(
+            "How many samples vote, or for how many rounds more rows are asked for at most. Empty: as many as usual. "
+            "For strategies that say so; others make their own number of calls."
         ),
     )
     temperature = forms.FloatField(required=False, min_value=0, max_value=2, initial=0, label=_("Temperature"))
@@ -336,6 +347,7 @@ class RunForm(PlainForm):
             "endpoint": data["endpoint"],
             "strategy": data["strategy"],
             "exemplar_set": data["exemplar_set"],
+            "n_steps": data["n_steps"],
             "parameters": sent,
             "seed": data["seed"],
             "repeats": data["repeats"],

@@ -13,21 +13,42 @@ from annotate.wording import _
 
 
 @dataclass(frozen=True, slots=True)
+class Steps:
+    """How many calls a run allows for each answer, where that is its own to say: from, usually, to."""
+
+    label: str
+    least: int
+    usual: int
+    most: int
+
+
+@dataclass(frozen=True, slots=True)
 class Strategy:
     """label: its name; about: what it does, for whoever chooses one.
 
-    exemplars: whether a run must, may or cannot show some.
-    stages: what each call is for, where their number is fixed.
+    kind: how its calls come to an answer, see `evaluation.conversations`. stages: what each call is for, where their
+    number is fixed; steps: where it is the run's. exemplars: whether a run must, may or cannot show some.
+    field_types: of the questions it is for, all if empty. by_chance: its calls must be able to differ.
     """
 
     label: str
     about: str
-    exemplars: Literal["needed", "allowed", "none"] = "none"
+    kind: Literal["stages", "votes", "rounds"] = "stages"
     stages: tuple[str, ...] = (_("answer"),)
+    steps: Steps | None = None
+    exemplars: Literal["needed", "allowed", "none"] = "none"
+    field_types: frozenset[str] = frozenset()
+    by_chance: bool = False
 
     @property
     def takes_several_calls(self) -> bool:
-        return len(self.stages) > 1
+        return len(self.stages) > 1 or self.steps is not None
+
+    def n_calls(self, n_steps: int | None) -> tuple[int, int | None]:
+        """The calls for an answer, at least and at most; None where no number bounds them."""
+        if self.kind == "stages":
+            return len(self.stages), len(self.stages)
+        return (n_steps or 1, n_steps) if self.kind == "votes" else (1, None)
 
 
 STRATEGIES: dict[str, Strategy] = {
@@ -37,6 +58,14 @@ STRATEGIES: dict[str, Strategy] = {
         _("zero-shot chain of thought"),
         _("zero-shot chain of thought: the model reasons step by step, then a second call asks it for the answer"),
         stages=(_("reasoning"), _("answer")),
+    ),
+    "self_consistency": Strategy(
+        _("self-consistency"),
+        _("self-consistency: several samples reason and answer, and the answers vote; exemplars if you like"),
+        kind="votes",
+        steps=Steps(_("Samples"), least=2, usual=5, most=50),
+        exemplars="allowed",
+        by_chance=True,
     ),
 }
 

@@ -66,6 +66,7 @@ class RunInProject(serializers.Serializer):
     item_set = RunItemSet()
     exemplar_set = RunItemSet(allow_null=True)
     strategy = serializers.CharField()
+    n_steps = serializers.IntegerField(allow_null=True, help_text="Samples for a vote, or rounds at most.")
     strategy_hash = serializers.CharField(help_text="Of what is asked and how answers are read, from the start on.")
     parameters = serializers.DictField(help_text="As they are sent.")
     seed = serializers.IntegerField()
@@ -152,6 +153,7 @@ class CallOfTrial(serializers.Serializer):
     completion_tokens = serializers.IntegerField(allow_null=True)
     logprobs = serializers.ListField(allow_null=True, default=None, help_text="As of a prediction's call.")
     latency_ms = serializers.IntegerField(allow_null=True)
+    reading = serializers.DictField(allow_null=True, default=None, help_text="As of a prediction's call.")
 
 
 class TriedItem(serializers.Serializer):

@@ -10,18 +10,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from evaluation.clients.base import Completion
-from evaluation.conversations import stages
+from evaluation.conversations import stages, votes
 from evaluation.conversations.base import Ask, Item, Reading, Reply
 from evaluation.conversations.reading import read_answer
 
-__all__ = ["Ask", "Item", "Reading", "Reply", "following", "read", "read_answer"]
+__all__ = ["Ask", "Item", "Reading", "Reply", "following", "read", "read_answer", "reads_each"]
+
+_KINDS = {"stages": stages, "votes": votes}
 
 
 def read(item: Item, step: int, completion: Completion) -> Reading:
     """What the completion of a step came to by itself."""
-    return stages.read(item, step, completion)
+    return _KINDS[item.kind].read(item, step, completion)
+
+
+def reads_each(item: Item) -> bool:
+    """Whether the reading of each reply counts, and is kept with it."""
+    return item.kind != "stages"
 
 
 def following(item: Item, replies: Sequence[Reply]) -> Ask | Reading:
     """The call that comes after these replies, or what they came to together."""
-    return stages.following(item, replies)
+    return _KINDS[item.kind].following(item, replies)

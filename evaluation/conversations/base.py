@@ -17,12 +17,15 @@ class Item:
 
     field: as it is beside the item, with its columns, and captions in its language.
     chat: all that we say, in order, with `inputs.REPLY` wherever the model speaks in between.
+    kind: of its strategy; n_steps: samples or rounds, where a run says how many.
     """
 
     name: str
     field: FieldSpec
     prompt: PromptInput
     chat: Sequence[Message]
+    kind: str = "stages"
+    n_steps: int = 1
 
     @property
     def language(self) -> str:
@@ -64,6 +67,7 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """The next call."""
+    """The next call. draw: which one it is of several that ask the same, from 0 on."""
 
     messages: Sequence[Message]
+    draw: int = 0

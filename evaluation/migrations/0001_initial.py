@@ -188,6 +188,7 @@ class Migration(migrations.Migration):
                             ("refused", "refused"),
                             ("empty", "empty"),
                             ("cut_off", "cut off"),
+                            ("tied", "tied vote"),
                             ("timed_out", "timed out"),
                             ("error", "error"),
                             ("worker_lost", "worker lost"),
@@ -364,6 +365,14 @@ class Migration(migrations.Migration):
                     models.CharField(blank=True, help_text="Of the prompt templates, when it started.", max_length=64),
                 ),
                 ("parameters", models.JSONField(default=dict, help_text="temperature, max_tokens ... as sent.")),
+                (
+                    "n_steps",
+                    models.PositiveSmallIntegerField(
+                        blank=True,
+                        help_text="Samples for a vote, or rounds at most; null: the strategy says how many calls.",
+                        null=True,
+                    ),
+                ),
                 ("seed", models.BigIntegerField(default=0)),
                 ("repeats", models.PositiveSmallIntegerField(default=1)),
                 (

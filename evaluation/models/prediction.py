@@ -17,6 +17,7 @@ class Prediction(models.Model):
         REFUSED = "refused", _("refused")
         EMPTY = "empty", _("empty")
         CUT_OFF = "cut_off", _("cut off")
+        TIED = "tied", _("tied vote")
         TIMED_OUT = "timed_out", _("timed out")
         ERROR = "error", _("error")
         WORKER_LOST = "worker_lost", _("worker lost")

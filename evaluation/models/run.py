@@ -24,6 +24,11 @@ class Run(BackgroundWork):
         "annotate.ItemSet", on_delete=models.PROTECT, null=True, blank=True, related_name="+"
     )
     parameters = models.JSONField(default=dict, help_text="temperature, max_tokens ... as sent.")
+    n_steps = models.PositiveSmallIntegerField(
+        null=True,
+        blank=True,
+        help_text="Samples for a vote, or rounds at most; null: the strategy says how many calls.",
+    )
     seed = models.BigIntegerField(default=0)
     repeats = models.PositiveSmallIntegerField(default=1)
     reuses_answers = models.BooleanField(default=False, help_text="Of earlier runs, for the same request.")

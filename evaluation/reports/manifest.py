@@ -148,6 +148,7 @@ def _run(run: Run, model: ModelRun) -> dict[str, Any]:
         "protocol": endpoint.protocol,
         "strategy": run.strategy,
         "strategy_hash": run.strategy_hash,
+        "n_steps": run.n_steps,
         "exemplar_set": run.exemplar_set.name if run.exemplar_set else None,
         "parameters": run.parameters,
         "seed": run.seed,

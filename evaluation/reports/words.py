@@ -112,6 +112,7 @@ NO_ANSWER = {
     "refused": _("refused"),
     "empty": _("empty"),
     "cut_off": _("cut off"),
+    "tied": _("tied vote"),
     "timed_out": _("timed out"),
     "error": _("failed"),
     "worker_lost": _("lost with a worker"),

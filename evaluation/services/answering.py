@@ -52,7 +52,7 @@ from evaluation.clients.keys import KeyRefused, authority, key_for
 from evaluation.clients.openai import OpenAIClient
 from evaluation.clients.outgoing import AddressRefused, checked_url
 from evaluation.clients.pace import Meter, Pace
-from evaluation.conversations import Ask, Item, Reading, Reply, following, read
+from evaluation.conversations import Ask, Item, Reading, Reply, following, read, reads_each
 from evaluation.models import Call, Endpoint, Prediction, Run
 from evaluation.parsing.envelope import reasoning_in
 from evaluation.prompts import Message, RenderFailure, render_chunk
@@ -400,7 +400,7 @@ class _Shift:
             messages=as_sent(step.messages, self.run.endpoint.protocol),
             item_key=f"{item.name}#{row.repeat}",
             prompt=item.prompt,
-            parameters=sent_parameters(self.run, row.repeat),
+            parameters=sent_parameters(self.run, row.repeat, step.draw),
         )
         return request
 
@@ -455,6 +455,8 @@ class _Shift:
         if reused_from is not None:
             call.reused_from_id, call.attempts, call.latency_ms = reused_from, row.n_sent, None
         reply = Reply(completion.text, read(item, row.step, completion))
+        if reads_each(item):
+            call.reading = reply.reading.to_json()
         step = following(item, (*row.replies, reply))
         if isinstance(step, Reading):
             return _Result(row, step.to_json(), call, completion, reused_from)
@@ -652,10 +654,12 @@ def _plan_next_bell(run: Run, *, after: timedelta) -> bool:
     return left["due"] is not None and left["due"] <= now
 
 
-def sent_parameters(run: Run, repeat: int) -> dict[str, Any]:
+def sent_parameters(run: Run, repeat: int, draw: int = 0) -> dict[str, Any]:
+    """draw: which of the samples for one answer it is. No two of them, and no two repeats, share a seed."""
     if run.endpoint.provider == Endpoint.Provider.BASELINE:
         return {}
-    seed = {"seed": run.parameters["seed"] + repeat} if "seed" in run.parameters else {}
+    n_draws = run.n_steps or 1
+    seed = {"seed": run.parameters["seed"] + repeat * n_draws + draw} if "seed" in run.parameters else {}
     return {**run.parameters, **seed}
 
 

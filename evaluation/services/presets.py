@@ -21,7 +21,8 @@ from evaluation.protocols import FOLDER as MODEL_FOLDER
 from evaluation.protocols import ModelPart, ReportSpec, RunSetting, read_model_part
 from evaluation.scorers import SCORERS
 from evaluation.services.reporting import fitting_scorers
-from evaluation.services.running import MAX_REPEATS, STRATEGIES
+from evaluation.services.running import MAX_REPEATS
+from evaluation.strategies import STRATEGIES
 
 # A few items tell which strata there are; a project has up to hundreds of thousands.
 _LOOKED_AT = 500

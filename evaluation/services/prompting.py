@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.db.models import QuerySet
@@ -60,7 +60,8 @@ def has_captions(field: FieldSpec) -> bool:
 class Asking:
     """What is the same for every item of a run: the question, and the exemplars before it.
 
-    field: as the form has it; beside an item it is what `field_for` gives.
+    field: as the form has it; beside an item it is what `field_for` gives. conversation, n_steps: kind and n_steps of
+    `conversations.Item`.
     """
 
     field: FieldSpec
@@ -68,6 +69,8 @@ class Asking:
     current_date: str
     language: str
     exemplars: tuple[Exemplar, ...] = ()
+    conversation: str = "stages"
+    n_steps: int = 1
 
     @property
     def kind(self) -> AnswerKind:
@@ -99,7 +102,14 @@ class Asking:
 
     def item(self, revision: ItemRevision, chat: Sequence[Message]) -> Item:
         """One item with all that is said about it."""
-        return Item(revision.item.external_id, self.field_of(revision), self.of(revision), chat)
+        return Item(
+            name=revision.item.external_id,
+            field=self.field_of(revision),
+            prompt=self.of(revision),
+            chat=chat,
+            kind=self.conversation,
+            n_steps=self.n_steps,
+        )
 
 
 @dataclass(frozen=True)
@@ -121,16 +131,12 @@ def asking_of(run: Run) -> Asking:
         shown_keys=run.stage_version.shown_keys,
         current_date=project.current_date,
         language=project.languages[0] if project.languages else "en",
+        conversation=strategy_of(run.strategy).kind,
+        n_steps=run.n_steps or 1,
     )
     if run.exemplar_set is None or strategy_of(run.strategy).exemplars == "none":
         return asking
-    return Asking(
-        field=field,
-        shown_keys=asking.shown_keys,
-        current_date=asking.current_date,
-        language=asking.language,
-        exemplars=_exemplars(run.exemplar_set, asking),
-    )
+    return replace(asking, exemplars=_exemplars(run.exemplar_set, asking))
 
 
 def render_items(run: Run, asking: Asking, revisions: Iterable[ItemRevision]) -> list[list[Message] | RenderFailure]:
@@ -163,6 +169,8 @@ def wording_hash(run: Run, asking: Asking) -> str:
         decided_by["answer_form"] = form
     if has_captions(asking.field):
         decided_by["captions"] = "in the item's language"
+    if run.n_steps is not None:
+        decided_by["n_steps"] = run.n_steps
     if run.endpoint.protocol != Endpoint.Protocol.CHAT:
         decided_by["protocol"] = run.endpoint.protocol
     return hashlib.sha256(json.dumps(decided_by, sort_keys=True).encode()).hexdigest()

@@ -25,7 +25,7 @@ from annotate.wording import _
 from evaluation.models import Call, Endpoint, Prediction, Run
 from evaluation.querysets import n_requests
 from evaluation.services import budgets
-from evaluation.strategies import STRATEGIES
+from evaluation.strategies import STRATEGIES, Strategy
 
 STATE = Run.State
 LIVE = (STATE.WAITING, STATE.RUNNING)
@@ -50,6 +50,7 @@ def create_run(
     endpoint: Endpoint,
     strategy: str = "zero_shot",
     exemplar_set: ItemSet | None = None,
+    n_steps: int | None = None,
     parameters: Mapping[str, Any] | None = None,
     seed: int = 0,
     repeats: int = 1,
@@ -83,6 +84,8 @@ def create_run(
     if is_baseline and asks.takes_several_calls:
         raise WorkNotPossible(_("A baseline reads the item itself and answers at once: choose zero-shot."))
     sent = {} if is_baseline else dict(parameters or {})
+    if asks.by_chance and sent.get("temperature") == 0:
+        raise WorkNotPossible(_("At temperature 0 all samples would be the same: choose one above 0."))
     budgets.check_budget(endpoint, money=budget_money, tokens=budget_tokens)
     if reuses_answers and (is_baseline or sent.get("temperature") != 0):
         raise WorkNotPossible(
@@ -99,6 +102,7 @@ def create_run(
             endpoint=endpoint,
             strategy=strategy,
             exemplar_set=exemplar_set,
+            n_steps=_checked_steps(asks, n_steps),
             parameters=sent,
             seed=seed,
             repeats=repeats,
@@ -112,6 +116,27 @@ def create_run(
     _check_inputs(run)
     events.record(actor=by, verb="run.created", subject=run, project_id=project.pk)
     return run
+
+
+def _checked_steps(asks: Strategy, n_steps: int | None) -> int | None:
+    """The samples or rounds of a run, as many as usual where none are asked for. Raises WorkNotPossible."""
+    if asks.steps is None:
+        if n_steps is not None:
+            raise WorkNotPossible(
+                _("This strategy itself says how many calls it makes: leave samples and rounds empty.")
+            )
+        return None
+    wanted = asks.steps.usual if n_steps is None else n_steps
+    if not asks.steps.least <= wanted <= asks.steps.most:
+        raise WorkNotPossible(
+            _(
+                "%(what)s: from %(least)s to %(most)s.",
+                what=asks.steps.label,
+                least=asks.steps.least,
+                most=asks.steps.most,
+            )
+        )
+    return wanted
 
 
 @transaction.atomic
@@ -338,8 +363,11 @@ def _check_inputs(run: Run) -> None:
     """Raises WorkNotPossible; at creation to be told early, and again at the start, for a draft may be old."""
     from evaluation.services import prompting
 
-    if is_fitted(run) and prompting.answered_field(run.stage_version).type != "choice":
+    answered = prompting.answered_field(run.stage_version).type
+    if is_fitted(run) and answered != "choice":
         raise WorkNotPossible(_("The most frequent label needs labels: this form asks for a text."))
+    if (types := STRATEGIES[run.strategy].field_types) and answered not in types:
+        raise WorkNotPossible(_("This strategy is for answers that are tables: this form asks for something else."))
     prompting.asking_of(run)
     prompting.refuse_overlap(run)
 

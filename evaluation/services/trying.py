@@ -13,7 +13,7 @@ from typing import Any
 from annotate.services.background import beat
 from annotate.wording import _
 from evaluation.clients.base import ClientError, Completion, Inbox, Outcome, Request
-from evaluation.conversations import Ask, Item, Reading, Reply, following, read
+from evaluation.conversations import Ask, Item, Reading, Reply, following, read, reads_each
 from evaluation.models import Endpoint, Run, Trial
 from evaluation.parsing.envelope import reasoning_in
 from evaluation.prompts import RenderFailure
@@ -106,7 +106,7 @@ class _Tried:
             messages=messages,
             item_key=f"{self.item.name}#0",
             prompt=self.item.prompt,
-            parameters=answering.sent_parameters(self.run, 0),
+            parameters=answering.sent_parameters(self.run, 0, self.next.draw),
         )
 
     def take(self, outcome: Outcome) -> None:
@@ -115,6 +115,8 @@ class _Tried:
             reply = Reply(outcome.text, read(self.item, len(self.replies), outcome))
             self.replies.append(reply)
             self.calls[-1] |= _said(outcome, is_baseline=self.run.endpoint.provider == Endpoint.Provider.BASELINE)
+            if reads_each(self.item):
+                self.calls[-1]["reading"] = reply.reading.to_json()
             self.next = following(self.item, self.replies)
         elif isinstance(outcome, ClientError):
             self.error, self.calls[-1]["latency_ms"] = outcome.message, outcome.latency_ms
@@ -140,6 +142,7 @@ def _call(messages: Any) -> dict[str, Any]:
         "completion_tokens": None,
         "logprobs": None,
         "latency_ms": None,
+        "reading": None,
     }
 
 

@@ -27,10 +27,21 @@ def strategy_words(name: str) -> str:
 @register.simple_tag
 def step_words(strategy: str, step: int) -> str:
     """What a call is for, of several for one answer: "Step 1 of 2: reasoning"; empty where there is but one."""
-    stages = strategy_of(strategy).stages
-    if len(stages) == 1 or step >= len(stages):
+    asked = strategy_of(strategy)
+    if asked.kind == "votes":
+        return said(_("Sample %(number)s", number=step + 1))
+    if len(asked.stages) == 1 or step >= len(asked.stages):
         return ""
-    return said(_("Step %(number)s of %(n)s: %(stage)s", number=step + 1, n=len(stages), stage=stages[step]))
+    return said(
+        _("Step %(number)s of %(n)s: %(stage)s", number=step + 1, n=len(asked.stages), stage=asked.stages[step])
+    )
+
+
+@register.filter
+def steps_label(strategy: str) -> str:
+    """What a run says the number of: "Samples"."""
+    steps = strategy_of(strategy).steps
+    return said(steps.label) if steps else ""
 
 
 @register.filter

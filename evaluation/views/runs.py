@@ -38,6 +38,7 @@ KINDS = {
     "refused": "is-model-open",
     "empty": "is-model-open",
     "cut_off": "is-model-open",
+    "tied": "is-model-open",
     "timed_out": "is-neutral",
     "error": "is-neutral",
     "worker_lost": "is-neutral",
@@ -147,11 +148,23 @@ def run_prompts(request: PersonRequest, slug: str, run_id: int) -> HttpResponse:
 def prediction(request: PersonRequest, slug: str, run_id: int, prediction_id: int) -> HttpResponse:
     project, row = _run_read_by(request.user, slug, run_id)
     found = get_object_or_404(row.predictions.select_related("revision__item"), pk=prediction_id)
+    form = fields_from_json(row.stage_version.fields)
+    calls = list(found.calls.order_by("step").select_related("reused_from__prediction__run"))
     context = project_page(project, request.user, "runs") | {
         "run": row,
         "prediction": found,
-        "answer": run_progress.answer_words(found.answer, fields_from_json(row.stage_version.fields)),
-        "calls": found.calls.order_by("step").select_related("reused_from__prediction__run"),
+        "answer": run_progress.answer_words(found.answer, form),
+        "calls": calls,
+        "readings": [
+            {
+                "step": call.step,
+                "outcome": WORDS.get(call.reading["state"], call.reading["state"]),
+                "answer": run_progress.answer_words(call.reading["answer"], form),
+                "note": call.reading["note"],
+            }
+            for call in calls
+            if call.reading
+        ],
     }
     return render(request, "evaluation/prediction.html", context)
 
@@ -292,7 +305,7 @@ def _run_context(request: PersonRequest, project: Project, row: Run) -> dict[str
         "cost": budgets.cost_of(row),
         "worker": last_heard(),
         "is_live": row.state in running.LIVE,
-        "n_requests": row.item_set.n_items * row.repeats * len(strategy_of(row.strategy).stages),
+        "n_requests": row.item_set.n_items * row.repeats * strategy_of(row.strategy).n_calls(row.n_steps)[0],
     }
 
 

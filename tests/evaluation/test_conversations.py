@@ -9,7 +9,7 @@ import pytest
 from annotate.answers import FieldSpec, fields_from_json
 from evaluation.clients.base import Completion
 from evaluation.conversations import Ask, Item, Reading, Reply, following, read
-from evaluation.prompts import STRATEGIES, Option, PromptInput, default_wording, render
+from evaluation.prompts import STRATEGIES, Exemplar, Option, PromptInput, default_wording, render
 from evaluation.prompts.inputs import is_reply
 from evaluation.strategies import STRATEGIES as FACTS
 from tests.factories import YES_NO
@@ -17,14 +17,14 @@ from tests.factories import YES_NO
 (LABEL,) = fields_from_json(YES_NO)
 
 
-def label_item(strategy: str) -> Item:
+def label_item(strategy: str, n_steps: int = 1) -> Item:
     prompt = PromptInput(
         content=[["question", "Is water wet?"]],
         caption=LABEL.caption,
         kind="label",
         options=tuple(Option(option.value, option.caption) for option in LABEL.options),
     )
-    return Item("one", LABEL, prompt, render(strategy, prompt))
+    return Item("one", LABEL, prompt, render(strategy, prompt), FACTS[strategy].kind, n_steps)
 
 
 def replied(item: Item, *completions: Completion | str) -> list[Reply]:
@@ -106,6 +106,67 @@ def test_the_second_stage_tells_its_outcomes_apart_like_a_single_call():
         assert ended.state == state
 
 
+# Votes
+
+
+def test_samples_are_asked_the_same_until_there_are_enough():
+    item = label_item("self_consistency", 3)
+    asked = [after(item, *["Answer: Yes"] * n) for n in range(3)]
+    assert [step.draw for step in asked if isinstance(step, Ask)] == [0, 1, 2]
+    assert len({str(turns(step)) for step in asked}) == 1
+    assert turns(asked[0])[-1][1].endswith("Then write “Answer:” and one of: Yes / No / Not sure enough")
+
+
+@pytest.mark.parametrize(
+    ("samples", "state", "answer", "told"),
+    [
+        (["Yes"] * 3, "answered", "yes", "Vote of 3 samples, unanimous: Yes 3"),
+        (["Yes", "No", "Yes"], "answered", "yes", "Vote of 3 samples, majority (more than half): Yes 2, No 1"),
+        (
+            ["No", "Yes", "Not sure enough", "No", "?"],
+            "answered",
+            "no",
+            # Half of the votes that there are, and not more: what said nothing has no vote.
+            "Vote of 5 samples, plurality (the most, not more than half): No 2, Not sure enough 1, Yes 1; "
+            "without a vote: 1 unparsed",
+        ),
+        (["No", "Yes"], "tied", None, "Vote of 2 samples, tie (nobody wins): No 1, Yes 1"),
+        (["?", ""], "unparsed", None, "Vote of 2 samples, no votes: –; without a vote: 1 unparsed, 1 empty"),
+        (["", ""], "empty", None, "Vote of 2 samples, no votes: –; without a vote: 2 empty"),
+    ],
+)
+def test_the_answer_of_most_samples_wins_and_a_tie_is_told(samples, state, answer, told):
+    completions = [f"I think so. Answer: {text}" if text not in ("", "?") else text for text in samples]
+    ended = after(label_item("self_consistency", len(samples)), *completions)
+    assert isinstance(ended, Reading)
+    assert (ended.state, ended.note) == (state, told)
+    assert ended.answer == (None if answer is None else {"label": answer})
+
+
+def test_short_answers_that_mean_the_same_vote_together():
+    (field,) = fields_from_json([{"name": "answer", "type": "text", "caption": "How long?", "decides": True}])
+    prompt = PromptInput(content=[], caption="How long?", kind="short_answer")
+    item = Item("one", field, prompt, render("self_consistency", prompt), "votes", 3)
+    ended = after(item, "Answer: 12 months", "Answer: two weeks", "Answer: one year")
+    assert isinstance(ended, Reading)
+    # By the keys that count people's votes; the first of the equal ones is the answer.
+    assert (ended.state, ended.answer) == ("answered", {"answer": "12 months"})
+    assert "12 months 2, two weeks 1" in ended.note
+
+
+def test_exemplars_of_a_vote_show_their_answers_in_the_form_that_is_asked_for():
+    prompt = PromptInput(
+        content=[["claim", "Water is wet."]],
+        caption="Is it true?",
+        kind="label",
+        options=(Option("yes", "Yes"), Option("no", "No")),
+        exemplars=(Exemplar([["claim", "Ice is hot."]], "No"),),
+    )
+    chat = render("self_consistency", prompt)
+    assert [message["role"] for message in chat] == ["system", "user", "assistant", "user"]
+    assert chat[2]["content"] == "Answer: No"
+
+
 # All strategies
 
 
@@ -136,7 +197,7 @@ def test_the_facts_of_the_strategies_are_about_the_chats_there_are():
     assert FACTS.keys() == STRATEGIES.keys()
     prompt = PromptInput(content=[], caption="?", kind="short_answer")
     for name, facts in FACTS.items():
-        if facts.exemplars != "needed":
+        if facts.exemplars != "needed" and facts.kind == "stages":
             assert sum(is_reply(message) for message in render(name, prompt)) == len(facts.stages) - 1, name
 
 

@@ -542,5 +542,5 @@ def test_an_imported_run_stands_in_reports_and_side_by_side_like_any_other(tmp_p
     model = next(row for row in item_side_by_side(report=report, unit=1)["models"] if row["run"] == run.pk)
     captions = {"yes": "Yes", "no": "No", "not_sure": "Not sure enough"}
     assert (model["answer"], model["score"]) == (captions[right["q001"]], 1.0)
-    assert model["completion"] == f"Answer: {right['q001']}"
+    assert [one["excerpt"] for one in model["said"]] == [f"Answer: {right['q001']}"]
     assert reporting.deciding_field(stage=study.stage).name == "label"

@@ -19,6 +19,7 @@ from evaluation.models import Call, Endpoint, Run
 from evaluation.run_forms import STRATEGY_WORDS, RunForm
 from evaluation.services import answering, run_progress, running
 from evaluation.services import endpoints as endpoint_service
+from evaluation.strategies import STRATEGIES
 from tests.factories import (
     make_endpoint,
     make_item,
@@ -366,7 +367,18 @@ def test_the_model_of_an_endpoint_stays_once_a_run_has_begun_and_its_limits_may_
 
 
 def test_the_page_counts_every_outcome_by_its_name(cast, draft):
-    states = ["answered", "unparsed", "refused", "empty", "cut_off", "timed_out", "error", "worker_lost", "cancelled"]
+    states = [
+        "answered",
+        "unparsed",
+        "refused",
+        "empty",
+        "cut_off",
+        "tied",
+        "timed_out",
+        "error",
+        "worker_lost",
+        "cancelled",
+    ]
     stage = cast.stage
     items = [make_item(cast.project) for _ in states]
     run = make_run(stage, make_item_set(cast.project, items), state="done", frozen_at=timezone.now())
@@ -386,7 +398,7 @@ def test_the_page_counts_every_outcome_by_its_name(cast, draft):
     ):
         assert f"</span>1 {words}</li>" in page
     # The bar says the same to a screen reader, and so does the list of runs.
-    assert "Outcomes: 1 answered, 1 unparsed, 1 refused, 1 empty, 1 cut off, 1 timed out, 1 error" in page
+    assert "Outcomes: 1 answered, 1 unparsed, 1 refused, 1 empty, 1 cut off, 1 tied vote, 1 timed out, 1 error" in page
     listed = text_of(cast.browser("viewer").get(reverse("runs", args=[cast.project.slug])))
     assert "1 answered, 1 unparsed, 1 refused" in listed
 
@@ -514,7 +526,7 @@ def test_time_left_is_reckoned_from_the_pace_of_the_last_minutes(cast, draft):
 
 
 def test_the_form_offers_the_strategies_and_baselines_there_are():
-    assert set(STRATEGY_WORDS) == set(running.STRATEGIES)
+    assert set(STRATEGY_WORDS) == set(STRATEGIES)
     assert set(endpoint_service.BASELINES) == set(baselines.BASELINES)
     assert running.FITTED_BASELINE in baselines.BASELINES
     assert {state for state, _ in Run._meta.get_field("state").choices} >= set(running.LIVE)

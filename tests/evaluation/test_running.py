@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from annotate.exceptions import WorkNotPossible
 from annotate.models import Event, Item, Stage
+from evaluation import strategies as facts
 from evaluation.exported import prediction_rows
 from evaluation.models import Call, Prediction, Run
 from evaluation.prompts import STRATEGIES, RenderFailure
@@ -709,4 +710,4 @@ def test_the_first_prompts_can_be_read_before_the_start_and_are_those_that_are_s
 
 
 def test_the_strategies_offered_are_those_there_are():
-    assert set(running.STRATEGIES) == set(STRATEGIES)
+    assert set(facts.STRATEGIES) == set(STRATEGIES)

@@ -116,6 +116,106 @@ def test_a_server_of_plain_text_gets_both_stages_as_texts(server):
     assert "Claims are seldom so.\n\nTherefore" in second
 
 
+# Votes
+
+CHANCE = {"temperature": 0.7, "max_tokens": 50, "seed": 40}
+
+
+def voting(server: Running, n_items: int = 1, **fields: Any) -> Run:
+    values = {"strategy": "self_consistency", "parameters": CHANCE, "n_steps": 3}
+    return two_stages(server, n_items, **values | fields)
+
+
+def saying(*texts: str) -> list[dict[str, Any]]:
+    """The first call gets the first text, and so on."""
+    return [{"contains": "claim", "times": 1, "behaviour": {"text": text}} for text in texts]
+
+
+def test_the_answers_of_the_samples_vote(server):
+    server.play(*saying("Perhaps. Answer: No", "Hm. Answer: Yes"), text="So it is. Answer: Yes")
+    run = work(voting(server, repeats=2))
+    first, second = run.predictions.order_by("repeat")
+    assert (first.answer, first.attempts) == ({"label": "yes"}, 3)
+    assert first.note == "Vote of 3 samples, majority (more than half): Yes 2, No 1"
+    assert second.note == "Vote of 3 samples, unanimous: Yes 3"
+    readings = [call.reading for call in first.calls.order_by("step")]
+    assert [reading["answer"] for reading in readings] == [{"label": "no"}, {"label": "yes"}, {"label": "yes"}]
+    # No two samples of the run have the same seed.
+    assert sorted(call["asked"]["seed"] for call in server.calls()) == [40, 41, 42, 43, 44, 45]
+    assert (run.n_counted, run.prompt_tokens) == (6, 66)
+
+
+def test_the_votes_stand_on_the_page_of_the_prediction_and_in_the_export(server):
+    server.play(*saying("Answer: No", "Who knows?"), text="Answer: Yes")
+    run = work(voting(server))
+    prediction = run.predictions.get()
+    assert prediction.state == "tied"
+    text = page(run, "prediction", prediction.pk)
+    assert "tied vote" in text
+    assert "Vote of 3 samples, tie (nobody wins): No 1, Yes 1; without a vote: 1 unparsed" in text
+    rows = [
+        f'<th scope="row">Sample {n}</th><td>{state}</td>'
+        for n, state in ((1, "answered"), (2, "unparsed"), (3, "answered"))
+    ]
+    assert all(row in text for row in rows)
+    listed = page(run)
+    assert "self-consistency" in listed
+    assert "<dt>Samples</dt><dd>3</dd>" in listed
+    assert "tied vote" in listed
+    columns, *exported = prediction_rows(project=run.project)
+    told = [dict(zip(columns, row, strict=True)) for row in exported]
+    assert [(row["step"], row["reading"]["state"], row["n_steps"]) for row in told] == [
+        (0, "answered", 3),
+        (1, "unparsed", 3),
+        (2, "answered", 3),
+    ]
+
+
+def test_a_vote_goes_on_after_a_fault_with_the_samples_that_there_are(server):
+    server.play(
+        *saying("Answer: No", "Answer: No"),
+        {"contains": "claim", "times": 1, "behaviour": {"status": 503}},
+        text="Answer: Yes",
+    )
+    run = work(voting(server))
+    assert outcomes(run) == {"pending": 1}
+    make_due(run)
+    work(run)
+    prediction = run.predictions.get()
+    # What the first two samples said was kept with them, and is counted as it was read then.
+    assert prediction.note == "Vote of 3 samples, majority (more than half): No 2, Yes 1"
+    assert steps(run, "attempts") == [(0, 1), (1, 1), (2, 2)]
+
+
+def test_a_trial_of_a_vote_shows_its_samples(server):
+    server.play(text="Answer: Yes")
+    run = draft(server, 1, strategy="self_consistency", parameters={"temperature": 1.0}, n_steps=4)
+    (result,) = tried(run).results
+    assert [call["reading"]["answer"] for call in result["calls"]] == [{"label": "yes"}] * 4
+    assert trials.estimate_of(trials.latest_trial(run), run).requests.mean == 4
+    text = page(run, "run-trial")
+    assert "Sample 4" in text
+    assert "Vote of 4 samples, unanimous: Yes 4" in text
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"parameters": {"temperature": 0}}, "all samples would be the same"),
+        ({"n_steps": 1}, "Samples: from 2 to 50"),
+        ({"n_steps": 51}, "Samples: from 2 to 50"),
+        ({"strategy": "zero_shot", "n_steps": 3}, "leave samples and rounds empty"),
+    ],
+)
+def test_a_vote_that_could_not_be_one_is_refused(server, fields, said):
+    with pytest.raises(WorkNotPossible, match=said):
+        voting(server, **fields)
+
+
+def test_as_many_samples_as_usual_vote_where_none_are_asked_for(server):
+    assert voting(server, n_steps=None).n_steps == 5
+
+
 # Faults between the steps
 
 
