@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import IO, Any, Self
 
 from config.env import PROJECT
 from config.forks import Fork
@@ -97,8 +97,8 @@ class Processes:
     """Children of this process, each in a session of its own, stopped together however this process ends.
 
     Ctrl-C in a terminal reaches every process of its foreground group at once; in sessions of their own the children
-    hear of it only from here, in order. A guard, forked before anything else runs, does the stopping when this
-    process is killed and cannot. Whoever calls `look_after` again and again keeps them running.
+    hear of it only from here, in order. A guard (config/guard.sh), started before anything else runs, does the stopping
+    when this process is killed and cannot. Whoever calls `look_after` again and again keeps them running.
     """
 
     environment: Mapping[str, str]
@@ -106,17 +106,18 @@ class Processes:
     # Whether Python programs are forked from what this process has loaded (config/forks.py), or begin by themselves.
     forks: bool = False
     children: dict[str, Child] = field(default_factory=dict)
-    _guard: int | None = None
-    _pipe: int | None = None
+    _guard: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Self:
-        read_end, write_end = os.pipe()
-        guard = os.fork()
-        if guard == 0:
-            os.close(write_end)
-            _guard_children(read_end)
-        os.close(read_end)
-        self._guard, self._pipe = guard, write_end
+        # It holds no end of our output: a reader of it must see its end when this process ends.
+        self._guard = subprocess.Popen(
+            ["/bin/sh", str(PROJECT / "config" / "guard.sh"), str(round(PATIENCE_SECONDS))],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            bufsize=0,
+            start_new_session=True,
+        )
         return self
 
     def __exit__(
@@ -186,7 +187,7 @@ class Processes:
             process: subprocess.Popen[bytes] | Fork
             if self.forks and command[0] == sys.executable:
                 # The guard sees the end of this process by the end of its pipe: nobody else may hold that open.
-                own = [self._pipe] if self._pipe is not None else []
+                own = [pipe.fileno()] if (pipe := self._pipe()) else []
                 process = Fork(command, environment, title=name, output=log, closing=own)
             else:
                 process = subprocess.Popen(
@@ -211,9 +212,13 @@ class Processes:
         self._tell_guard(f"-{child.process.pid}")
 
     def _tell_guard(self, line: str) -> None:
-        if self._pipe is not None:
+        if pipe := self._pipe():
             with suppress(BrokenPipeError):
-                os.write(self._pipe, f"{line}\n".encode())
+                pipe.write(f"{line}\n".encode())
+
+    def _pipe(self) -> IO[bytes] | None:
+        """Our end of the pipe whose other end the guard reads."""
+        return self._guard.stdin if self._guard is not None else None
 
     def log_path(self, name: str) -> Path:
         assert self.log_folder is not None
@@ -237,41 +242,10 @@ class Processes:
             # Also where the child itself has ended: its own children share its session and may have outlived it.
             _signal_session(child.pid, signal.SIGKILL, whole=True)
             child.wait()
-        if self._pipe is not None and self._guard is not None:
+        if self._guard is not None:
             self._tell_guard("done")
-            os.close(self._pipe)
-            os.waitpid(self._guard, 0)
-            self._pipe = self._guard = None
-
-
-def _guard_children(read_end: int) -> None:
-    """In the guard: remember the children's pids until the pipe closes, then stop them unless told "done"."""
-    os.setsid()
-    for caught in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(caught, signal.SIG_IGN)
-    # The guard holds no end of our output: a reader of it must see its end when this process ends.
-    nowhere = os.open(os.devnull, os.O_RDWR)
-    for descriptor in (0, 1, 2):
-        os.dup2(nowhere, descriptor)
-    pids: list[int] = []
-    is_done = False
-    with os.fdopen(read_end) as pipe:
-        for line in pipe:
-            if line.startswith("+"):
-                pids.append(int(line))
-            elif line.startswith("-"):
-                pids.remove(-int(line))
-            else:
-                is_done = True
-    if not is_done:
-        for pid in pids:
-            _signal_session(pid, signal.SIGTERM, whole=False)
-        deadline = time.monotonic() + PATIENCE_SECONDS
-        while time.monotonic() < deadline and any(_is_running(pid) for pid in pids):
-            time.sleep(0.1)
-        for pid in pids:
-            _signal_session(pid, signal.SIGKILL, whole=True)
-    os._exit(0)
+            self._guard.communicate()
+            self._guard = None
 
 
 def _signal_session(pid: int, number: signal.Signals, *, whole: bool) -> None:
@@ -282,11 +256,3 @@ def _signal_session(pid: int, number: signal.Signals, *, whole: bool) -> None:
             os.kill(pid, number)
     except (ProcessLookupError, PermissionError):
         pass  # it has ended already (macOS says the latter), which is what was wanted
-
-
-def _is_running(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
