@@ -132,9 +132,7 @@ class Channel(virtual.Channel):
 
     def _waiting(self, queue: str) -> list[Path]:
         """Complete messages of one queue, oldest first."""
-        messages = self._folder("messages")
-        # name = time_uuid.queue.msg; a queue's name may itself contain dots.
-        return [messages / name for name in sorted(os.listdir(messages)) if name.partition(".")[2] == f"{queue}.msg"]
+        return _waiting_in(self._folder("messages"), queue)
 
     def _size(self, queue: str) -> int:
         return len(self._waiting(queue))
@@ -144,6 +142,19 @@ class Channel(virtual.Channel):
         for path in waiting:
             path.unlink(missing_ok=True)
         return len(waiting)
+
+
+def any_waits(broker: Path, queue: str) -> bool:
+    """Whether a message waits in this queue: for who decides that a worker is wanted, and opens no connection."""
+    try:
+        return bool(_waiting_in(broker / "messages", queue))
+    except OSError:
+        return False  # as the worker would do, it waits for the folder
+
+
+def _waiting_in(messages: Path, queue: str) -> list[Path]:
+    # name = time_uuid.queue.msg; a queue's name may itself contain dots.
+    return [messages / name for name in sorted(os.listdir(messages)) if name.partition(".")[2] == f"{queue}.msg"]
 
 
 class Transport(virtual.Transport):

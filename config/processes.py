@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -30,6 +30,10 @@ PATIENCE_SECONDS = 8.0
 FIRST_PAUSE, LONGEST_PAUSE, HEALTHY_SECONDS = 1.0, 60.0, 60.0
 # One that gives up of its own accord before that has never started: what is wrong does not heal by trying again.
 STARTED_SECONDS = 10.0
+
+# How long a worker that was begun for a bell waits for the next. Votes are rung for every two seconds while people
+# answer, so it is not begun for each of them anew.
+IDLE_SECONDS = 5
 
 MANAGE = [sys.executable, str(PROJECT / "manage.py")]
 
@@ -53,14 +57,19 @@ def worker_command(n_processes: int, *, name: str = "worker", extra: Sequence[st
     return [sys.executable, "-m", "config.worker", "--processes", str(n_processes), "--name", name, *extra]
 
 
+def passing_worker_command(n_processes: int) -> list[str]:
+    """A worker that ends when nothing was to do for a while; whoever hears the next bell begins another one."""
+    return worker_command(n_processes, extra=["--idle-seconds", str(IDLE_SECONDS)])
+
+
 def model_command(port: int) -> list[str]:
     """The server of the local model, which must be installed."""
     return [sys.executable, "-m", "config.local_model", str(port)]
 
 
-def scheduler_command() -> list[str]:
+def scheduler_command(*, worker_on_demand: bool = False) -> list[str]:
     """The process that rings for everything that is due."""
-    return [*MANAGE, "scheduler"]
+    return [*MANAGE, "scheduler", *(["--worker-on-demand"] if worker_on_demand else [])]
 
 
 @dataclass
@@ -74,8 +83,8 @@ class Child:
     process: subprocess.Popen[bytes] | Fork
     command: Sequence[str]
     environment: Mapping[str, str]
-    needed: bool
-    supervised: bool
+    needed: bool = True
+    supervised: bool = True
     begun_at: float = field(default_factory=time.monotonic)
     has_started: bool = False
     pause: float = FIRST_PAUSE
@@ -92,6 +101,14 @@ class Child:
         return f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
 
 
+@dataclass(frozen=True)
+class OnDemand:
+    """A program that runs only while it has something to do: begun when that comes, it ends by itself afterwards."""
+
+    command: Sequence[str]
+    is_wanted: Callable[[], bool]
+
+
 @dataclass
 class Processes:
     """Children of this process, each in a session of its own, stopped together however this process ends.
@@ -106,6 +123,7 @@ class Processes:
     # Whether Python programs are forked from what this process has loaded (config/forks.py), or begin by themselves.
     forks: bool = False
     children: dict[str, Child] = field(default_factory=dict)
+    on_demand: dict[str, OnDemand] = field(default_factory=dict)
     _guard: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Self:
@@ -133,9 +151,25 @@ class Processes:
         process = self._spawn(name, command, everything, os.O_TRUNC)
         self.children[name] = Child(process, command, everything, needed=needed, supervised=supervised)
 
+    def start_on_demand(self, name: str, command: Sequence[str], is_wanted: Callable[[], bool]) -> None:
+        """From now on start the command whenever it is wanted and does not run.
+
+        That it cannot be started is seen when the others have run for long, and they go on: it is tried again.
+        """
+        self.on_demand[name] = OnDemand(command, is_wanted)
+        if self.log_folder is not None:
+            self.log_path(name).unlink(missing_ok=True)
+
     def look_after(self) -> str | None:
-        """Start again, after its pause, whatever has ended by itself; the name of a needed child that cannot start."""
-        for name, child in self.children.items():
+        """Start what is wanted, and again, after its pause, whatever has ended by itself.
+
+        Returns the name of a needed child that cannot start.
+        """
+        for name, wanted in self.on_demand.items():
+            if name not in self.children and wanted.is_wanted():
+                process = self._spawn(name, wanted.command, self.environment, os.O_APPEND)
+                self.children[name] = Child(process, wanted.command, self.environment, has_started=True)
+        for name, child in list(self.children.items()):
             if not child.supervised:
                 continue
             if child.again_at is None:
@@ -148,6 +182,9 @@ class Processes:
     def _has_ended(self, name: str, child: Child) -> bool:
         """Plan its next start; True if it is of no use to try again and to go on without it."""
         self._forget(child)
+        if name in self.on_demand and child.process.returncode == 0:
+            del self.children[name]
+            return False
         if child.gave_up():
             child.supervised = False
             if child.needed:

@@ -17,7 +17,7 @@ import pytest
 from django.conf import settings
 
 from config.bells import ring
-from config.broker import STALE_SECONDS
+from config.broker import STALE_SECONDS, any_waits
 from config.celery import app
 from config.env import PROJECT
 from config.processes import worker_command
@@ -42,12 +42,12 @@ def queue() -> Iterator[Path]:
 
 
 @pytest.fixture
-def start_worker(queue: Path) -> Iterator[Callable[[], subprocess.Popen[bytes]]]:
+def start_worker(queue: Path) -> Iterator[Callable[..., subprocess.Popen[bytes]]]:
     """Start a real worker; all of them are killed, with their pools, when the test ends."""
     workers: list[subprocess.Popen[bytes]] = []
 
-    def start() -> subprocess.Popen[bytes]:
-        command = worker_command(2, name=f"bells{len(workers)}", extra=["--include", "tests.bell_tasks"])
+    def start(*more: str) -> subprocess.Popen[bytes]:
+        command = worker_command(2, name=f"bells{len(workers)}", extra=["--include", "tests.bell_tasks", *more])
         worker = subprocess.Popen(command, cwd=PROJECT, start_new_session=True)
         workers.append(worker)
         return worker
@@ -116,6 +116,31 @@ def test_a_worker_goes_on_after_one_of_its_processes_was_killed_at_work(start_wo
     for number in (2, 3, 4):
         ring(leave_mark, str(marks), number)
     assert wait_until(lambda: received(marks) == Counter(range(5)))
+
+
+def test_a_worker_that_was_begun_for_a_bell_ends_when_nothing_was_to_do_for_a_while(start_worker, marks):
+    for number in (0, 1):
+        ring(leave_mark, str(marks), number)
+    ring(leave_mark, str(marks), 2, 4)
+    worker = start_worker("--idle-seconds", "1")
+    assert wait_until(lambda: received(marks) == Counter([0, 1, 2]))
+    # Longer idle than it may be, but for the one that is being worked on.
+    time.sleep(2.5)
+    assert worker.poll() is None
+    ring(leave_mark, str(marks), 3)
+    assert worker.wait(20) == 0
+    assert received(marks) == Counter(range(4))
+    assert n_waiting() == 0
+
+
+@pytest.mark.embedded
+def test_whether_a_bell_waits_is_seen_without_a_connection(queue, marks):
+    name = app.conf.task_default_queue
+    assert not any_waits(queue, name)
+    ring(leave_mark, str(marks), 0)
+    assert any_waits(queue, name)
+    assert not any_waits(queue, "another")
+    assert not any_waits(marks / "nowhere", name)
 
 
 def test_bells_rung_without_a_worker_wait_for_one(start_worker, marks):

@@ -21,6 +21,7 @@ from config.env import PROJECT
 from config.processes import LONGEST_PAUSE, Processes
 from tests.test_launcher import FAMILY, answers, environment_of, family_of, launcher, runs, wait_until
 
+RING = "from annotate.tasks import resolve_due; from config.bells import ring; assert ring(resolve_due)"
 ENDING = [sys.executable, "-c", "raise SystemExit(1)"]
 
 
@@ -82,6 +83,43 @@ def test_pauses_double_up_to_a_minute_and_are_short_again_after_a_minute_of_heal
         clock[0] += 61
         assert round(pause()) == 1
         monkeypatch.undo()
+
+
+def test_what_is_wanted_now_and_then_runs_while_it_is_wanted(tmp_path: Path, caplog: pytest.LogCaptureFixture):
+    wanted, begun = tmp_path / "wanted", tmp_path / "begun"
+    # It does what there is to do, and ends.
+    program = f"""
+import os, pathlib
+with open({str(begun)!r}, "a") as file:
+    file.write(f"{{os.getpid()}}\\n")
+print("at work")
+pathlib.Path({str(wanted)!r}).unlink(missing_ok=True)
+"""
+
+    def n_begun() -> int:
+        return len(begun.read_text().split()) if begun.exists() else 0
+
+    with Processes(os.environ, tmp_path / "log") as processes:
+        processes.start_on_demand("worker", [sys.executable, "-c", program], wanted.exists)
+        assert processes.look_after() is None
+        assert not processes.children
+        for k in (1, 2):
+            wanted.touch()
+            assert looked_after(processes, lambda k=k: n_begun() == k and not processes.children)
+        assert not looked_after(processes, lambda: n_begun() > 2, 0.5)
+        # The log tells of both.
+        assert processes.last_words("worker") == "at work\nat work"
+    assert not caplog.text
+
+
+def test_what_is_wanted_now_and_then_and_fails_is_tried_again_while_the_others_go_on(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+):
+    with Processes(os.environ, tmp_path / "log") as processes:
+        processes.start_on_demand("worker", ENDING, lambda: True)
+        assert looked_after(processes, lambda: "The worker process ended by itself (exit code 1)." in caplog.text)
+        assert "It is started again in 1 s." in caplog.text
+        assert looked_after(processes, lambda: "It is started again in 2 s." in caplog.text)
 
 
 def test_a_command_that_is_away_for_a_while_is_tried_again(tmp_path: Path, caplog: pytest.LogCaptureFixture):
@@ -156,12 +194,18 @@ def test_serve_goes_on_whatever_is_killed(tmp_path: Path):
         served = subprocess.Popen(command, cwd=PROJECT, env=environment, stderr=output)
     launched = psutil.Process(served.pid)
     try:
-        assert wait_until(lambda: answers(address), 60)
-        assert wait_until(lambda: all(child_of(launched, word) for word in ("scheduler", "worker", "granian")), 30)
+        assert wait_until(lambda: answers(address), 120)
+        assert wait_until(lambda: all(child_of(launched, word) for word in ("scheduler", "granian")), 30)
+        # A worker is begun for a bell, and only then.
+        assert child_of(launched, "worker") is None
+        assert launcher("manage", "shell", "--command", RING, **environment).returncode == 0
+        assert wait_until(lambda: child_of(launched, "worker") is not None, 30)
         scheduler, worker, web = (child_of(launched, word) for word in ("scheduler", "worker", "granian"))
         assert scheduler
         assert worker
         assert web
+        worker.kill()
+        assert wait_until(lambda: (again := child_of(launched, "worker")) is not None and again.pid != worker.pid, 30)
         # Two kills within five seconds: the web server takes its own processes for broken, and ends.
         for _ in range(2):
             (process,) = [child for child in web.children() if "resource_tracker" not in " ".join(child.cmdline())]
@@ -169,16 +213,17 @@ def test_serve_goes_on_whatever_is_killed(tmp_path: Path):
             process.wait(10)
             assert wait_until(lambda: not runs(web.pid) or answers(address), 30)
         scheduler.kill()
-        worker.kill()
         assert wait_until(
             lambda: all(
                 (child := child_of(launched, word)) and child.pid != old.pid
-                for word, old in (("scheduler", scheduler), ("worker", worker), ("granian", web))
+                for word, old in (("scheduler", scheduler), ("granian", web))
             ),
             30,
         )
         assert wait_until(lambda: answers(address), 30)
         assert wait_until(lambda: launcher("doctor", **environment).returncode == 0, 60)
+        # What it was rung for was done long ago: it has given its memory back.
+        assert wait_until(lambda: child_of(launched, "worker") is None, 30)
         family = launched.children(recursive=True)
     finally:
         served.send_signal(signal.SIGTERM)

@@ -150,6 +150,21 @@ def test_a_round_asks_for_a_sign_of_life_and_gives_its_own(rung):
 
 
 @pytest.mark.django_db
+def test_a_worker_on_demand_is_heard_as_long_as_bells_are_taken(rung):
+    def heard() -> bool:
+        WorkerHeartbeat.objects.all().delete()
+        scheduler._round("first", scheduler._Every(10), worker_on_demand=True)
+        return WorkerHeartbeat.objects.filter(role="worker").exists()
+
+    # Work that is rung for in this round has had no time yet to be taken.
+    make_stage_item(make_stage(), due_at=timezone.now())
+    assert heard()
+    assert not heard()
+    assert rung() == Counter({("resolve_due", "[]"): 2})
+    assert heard()
+
+
+@pytest.mark.django_db
 def test_a_worker_that_is_rung_for_is_heard():
     hear_worker()
     hear_worker()

@@ -17,6 +17,8 @@ from django.db import InterfaceError, OperationalError, connection
 from annotate.services.database_leases import hold_lease, release_lease
 from annotate.services.heartbeats import hear
 from annotate.services.resolving import mark_outdated
+from annotate.tasks import hear_worker
+from config.bells import n_waiting
 from evaluation.services.ringing import ring_due, ring_to_hear
 
 logger = logging.getLogger(__name__)
@@ -37,8 +39,13 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--interval", type=float, default=2.0, help="seconds between two rounds (default: 2)")
         parser.add_argument("--once", action="store_true", help="one round, then end")
+        parser.add_argument(
+            "--worker-on-demand",
+            action="store_true",
+            help="a worker is begun for each bell: none is asked whether it runs",
+        )
 
-    def handle(self, *, interval: float, once: bool, **options: Any) -> None:
+    def handle(self, *, interval: float, once: bool, worker_on_demand: bool, **options: Any) -> None:
         stop = threading.Event()
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: stop.set())
@@ -48,7 +55,7 @@ class Command(BaseCommand):
             try:
                 if looking_back.is_due():
                     mark_outdated()
-                _round(holder, hearing)
+                _round(holder, hearing, worker_on_demand=worker_on_demand)
             except (OperationalError, InterfaceError) as problem:
                 # The database restarts, or another process holds SQLite's lock for long: the next round tries again.
                 logger.warning("The scheduler cannot reach the database: %s", type(problem).__name__)
@@ -62,14 +69,23 @@ class Command(BaseCommand):
             logger.warning("The scheduler's lease was not given back; it ends by itself in %s s.", LEASE_SECONDS)
 
 
-def _round(holder: str, hearing: _Every) -> None:
+def _round(holder: str, hearing: _Every, *, worker_on_demand: bool = False) -> None:
     holds = hold_lease(name=LEASE, holder=holder, seconds=LEASE_SECONDS)
-    if holds:
-        ring_due()
     if hearing.is_due():
         hear(name=f"scheduler@{socket.gethostname()}", role="scheduler")
         if holds:
-            ring_to_hear()
+            _hear_on_demand() if worker_on_demand else ring_to_hear()
+    if holds:
+        ring_due()
+
+
+def _hear_on_demand() -> None:
+    """A worker that is begun when a bell is rung is there as long as bells do not wait.
+
+    Asked before this round rings: those of the rounds before have had their time.
+    """
+    if n_waiting() == 0:
+        hear_worker()
 
 
 class _Every:
