@@ -144,6 +144,8 @@ CELERY_TASK_SOFT_TIME_LIMIT = 570
 # Rows, not messages, remember what is left: acknowledge on receipt. config/worker.py takes no more than is worked on.
 CELERY_TASK_ACKS_LATE = False
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+# KiB, what is shared included: 80,000 when idle, 100,000 at a run. What a report took, a fresh process does not hold.
+CELERY_WORKER_MAX_MEMORY_PER_CHILD = 150_000
 CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
 CELERY_WORKER_SEND_TASK_EVENTS = False
 CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = False

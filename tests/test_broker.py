@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 from django.conf import settings
 
@@ -21,7 +22,7 @@ from config.broker import STALE_SECONDS, any_waits
 from config.celery import app
 from config.env import PROJECT
 from config.processes import worker_command
-from tests.bell_tasks import leave_mark
+from tests.bell_tasks import leave_mark, leave_mark_and_grow
 
 
 @pytest.fixture
@@ -141,6 +142,18 @@ def test_whether_a_bell_waits_is_seen_without_a_connection(queue, marks):
     assert any_waits(queue, name)
     assert not any_waits(queue, "another")
     assert not any_waits(marks / "nowhere", name)
+
+
+def test_a_process_that_a_task_made_large_gives_its_memory_back(start_worker, marks):
+    start_worker()
+    ring(leave_mark_and_grow, str(marks), 0, 200)
+    assert wait_until(lambda: received(marks) == Counter([0]))
+    large = int(next(marks.iterdir()).name.split(".")[1])
+    assert wait_until(lambda: not psutil.pid_exists(large))
+    # The next ones find as many processes as before.
+    for number in (1, 2):
+        ring(leave_mark, str(marks), number, 60)
+    assert wait_until(lambda: received(marks) == Counter(range(3)))
 
 
 def test_bells_rung_without_a_worker_wait_for_one(start_worker, marks):
@@ -269,7 +282,7 @@ RING_AND_TIME = """
 import time, django
 django.setup()
 from config.bells import ring
-from tests.bell_tasks import leave_mark
+from tests.bell_tasks import leave_mark, leave_mark_and_grow
 begun = time.monotonic()
 print(ring(leave_mark, "nowhere", 0), time.monotonic() - begun)
 """
