@@ -450,13 +450,12 @@ def _people_side(
 
 def _run_side(units: Units, run: ModelRun, scores: Scores, codes: Mapping[str, int]) -> RunSide:
     shape = (len(units), run.repeats)
-    labels, offered = np.full(shape, -1, dtype=np.int64), np.zeros(shape, dtype=bool)
+    labels, asked = np.full(shape, -1, dtype=np.int64), np.zeros(shape, dtype=bool)
     by_scorer = {scorer: np.full(shape, np.nan) for scorer in scores.predictions}
-    has_gold = units.has_gold
     for row in run.answers:
         if row.standing is Standing.NOT_ASKED:
             continue
-        offered[row.unit, row.repeat] = has_gold[row.unit]
+        asked[row.unit, row.repeat] = True
         if row.key is not None:
             labels[row.unit, row.repeat] = codes[row.key]
         for scorer, values in scores.predictions.items():
@@ -466,9 +465,10 @@ def _run_side(units: Units, run: ModelRun, scores: Scores, codes: Mapping[str, i
     return RunSide(
         names=names,
         labels=labels,
-        offered=offered,
+        offered=asked & units.has_gold[:, np.newaxis],
         scores=by_scorer,
         outcomes=run.outcomes(),
+        asked=asked,
         run=run.run,
         name=run.name,
     )

@@ -36,8 +36,9 @@ class Side:
 
 @dataclass(frozen=True)
 class RunSide(Side):
-    """One run: its repeats are the columns."""
+    """One run: its repeats are the columns. asked: what was put to it and has come to an end, with or without gold."""
 
+    asked: Bools
     run: int
     name: str
 
@@ -89,7 +90,10 @@ class Comparison:
             keys=self.keys,
             strata=[pairs for pairs, kept in zip(self.strata, items, strict=True) if kept],
             people=Side(**cut(self.people)),  # type: ignore[arg-type]
-            runs=[RunSide(**cut(run), run=run.run, name=run.name) for run in self.runs],  # type: ignore[arg-type]
+            runs=[
+                RunSide(**cut(run), asked=run.asked[items], run=run.run, name=run.name)  # type: ignore[arg-type]
+                for run in self.runs
+            ],
             level=self.level,
             values=self.values,
             later=None if self.later is None else Side(**cut(self.later)),  # type: ignore[arg-type]

@@ -60,7 +60,7 @@ class Figure:
     coefficients and votes). n_left_out: what could have been counted there and was not. sd: over people, or over
     repeats. p: of the permutation test of a difference, or of McNemar's; p_adjusted: by `adjustment`, with n_family of
     them together. stage: the slug of another stage that the number is from. rule, decided_on: by which decisions
-    something was left out, and of which day.
+    something was left out, and of which day. n_undefined: of n_resamples, those in which it was undefined, left out.
     """
 
     section: str
@@ -98,6 +98,7 @@ class Figure:
     stage: str = ""
     rule: str = ""
     decided_on: str = ""
+    n_undefined: int = 0
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -258,13 +259,17 @@ def difference_figures(comparison: Comparison, *, scorer: str, bootstrap: Bootst
 
 
 def leave_one_out_figures(comparison: Comparison, *, bootstrap: Bootstrap) -> list[Figure]:
-    """Each person, and each run's first answer, against the vote of the same n - 1 others. Gold plays no part."""
+    """Each person, and each run's first answer, against the vote of the same n - 1 others. Gold plays no part.
+
+    An item that a run was not asked is no wrong answer of it, and left out of its figures.
+    """
     labels, roots = comparison.people.labels, comparison.roots
     measure = "equals_vote_of_others"
     alone = leave_one_out(labels, roots=roots, bootstrap=bootstrap)
     found = [from_estimate("leave_one_out", LEAVE_ONE_OUT, measure, alone.person)]
     for run in comparison.runs:
-        result = leave_one_out(labels, run.labels[:, 0], roots=roots, bootstrap=bootstrap)
+        answers, asked = run.labels[:, 0], run.asked[:, 0]
+        result = leave_one_out(labels, answers, model_asked=asked, roots=roots, bootstrap=bootstrap)
         note = "first of its repeats" if run.labels.shape[1] > 1 else ""
         if result.model is None or result.difference is None:
             continue
@@ -565,6 +570,7 @@ def interval_columns(interval: Interval | None) -> dict[str, Any]:
         "method": interval.method,
         "n_resamples": interval.n_resamples,
         "seed": interval.seed,
+        "n_undefined": interval.n_undefined,
     }
 
 

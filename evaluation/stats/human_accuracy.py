@@ -315,8 +315,8 @@ def leave_one_out(
 
     labels: whole numbers, shape (n_items, n_people), -1 where missing. model: labels of the same coding, shape
     (n_items,), -1 where it gave no answer, which counts as wrong; None for people only. model_asked: truth values of
-    that shape, False where the model was never asked or could not be reached, which is nobody's error: the item is then
-    left out of model and difference. min_others: votes that the others must have cast; one other's answer is no vote.
+    that shape, False where the model was never asked, which is nobody's error: the item is then left out of model and
+    difference. min_others: votes that the others must have cast; one other's answer is no vote.
     Answers where the others tie or are too few are left out for person and model alike. Undefined (too_few) with
     fewer than min_others + 1 people, (no_trials) without a comparable answer.
     """

@@ -24,7 +24,8 @@ def with_second_run(data, labels):
     first = data.runs[0]
     labels = np.array(labels)
     scores = {"label_accuracy": np.where(labels == NONE, np.nan, (labels == data.gold_classes[:, np.newaxis]))}
-    other = RunSide(first.names, labels, np.ones(labels.shape, dtype=bool), scores, {}, run=8, name="Model B")
+    was_asked = np.ones(labels.shape, dtype=bool)
+    other = RunSide(first.names, labels, was_asked, scores, {}, asked=was_asked, run=8, name="Model B")
     return replace(data, runs=[first, other])
 
 

@@ -38,7 +38,7 @@ def comparison(people, gold, run=None, *, skipped=(), strata=None, roots=None, a
         was_asked = np.ones(labels.shape, dtype=bool) if asked is None else np.array(asked)
         names = [f"repeat {i + 1}" for i in range(labels.shape[1])]
         outcomes = {"answered": int((labels != NONE).sum()), "unparsed": int((labels == NONE).sum())}
-        runs = [RunSide(names, labels, was_asked, scores(labels), outcomes, run=7, name="Model A")]
+        runs = [RunSide(names, labels, was_asked, scores(labels), outcomes, asked=was_asked, run=7, name="Model A")]
     return Comparison(
         roots=np.arange(gold.size) if roots is None else np.array(roots),
         has_gold=np.ones(gold.size, dtype=bool),
@@ -181,6 +181,17 @@ def test_people_and_model_meet_the_same_vote_of_the_others():
     assert one(figures, row="people_leave_one_out").value == pytest.approx(5 / 6)
     assert one(figures, row="run_7", measure="equals_vote_of_others").value == 1.0
     assert one(figures, row="run_7", measure="equals_vote_of_others_difference").value == pytest.approx(1 / 6)
+
+
+def test_an_item_that_a_run_was_not_asked_is_left_out_of_its_comparison_with_the_others():
+    # Everybody says yes to four items. The run was asked two of them, and answers one: right once of two, not of four.
+    data = comparison(
+        [[YES] * 3] * 4, [YES] * 4, [[YES], [NONE], [NONE], [NONE]], asked=[[True], [True], [False], [False]]
+    )
+    figures = leave_one_out_figures(data, bootstrap=BOOTSTRAP)
+    model = one(figures, row="run_7", measure="equals_vote_of_others")
+    assert (model.value, model.n, model.n_left_out) == (0.5, 6, 6)
+    assert one(figures, row="run_7", measure="equals_vote_of_others_difference").value == -0.5
 
 
 def test_two_people_have_no_vote_of_the_others():
