@@ -110,6 +110,7 @@ def build_manifest(
         "answer_key_version": KEY_VERSION,
         "resampling": {
             "method": "percentile bootstrap over roots",
+            "percentiles": "expanded for few roots (Hesterberg 2015)",
             "n_resamples": report.n_resamples,
             "seed": report.seed,
             "level": report.level,

@@ -159,6 +159,10 @@ OF_STATISTICS: dict[str, str] = {
         _("percentile bootstrap over roots (sign test)"),
         _("Wilson within strata, weighted by population, with finite-population correction"),
         _("degenerate interval: every resample gave the same value"),
+        _("no interval: a single independent unit cannot show how much units vary"),
+        _("no interval: %(n)s of %(total)s resamples were undefined"),
+        _("no interval: %(n)s raters, and all pairs are resampled together for at most %(most)s"),
+        _("%(n)s of %(total)s resamples were undefined and are left out"),
     )
 }
 
@@ -167,6 +171,12 @@ def undefined_words(figure: Mapping[str, Any]) -> str:
     """Why a figure has no value."""
     reason, note = str(figure["undefined"]), str(figure["note"])
     return note if reason == "too_few" and note else UNDEFINED.get(reason, reason)
+
+
+def interval_words(figure: Mapping[str, Any]) -> str:
+    """Why a figure has no interval, or how many resamples its interval leaves out; "" where there is nothing to say."""
+    parts = str(figure["note"]).split("; ")
+    return next((part for part in parts if part.startswith("no interval") or "resamples were undefined" in part), "")
 
 
 def counted_words(counts: Mapping[str, int], words: Mapping[str, str]) -> str:

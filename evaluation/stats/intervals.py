@@ -4,6 +4,7 @@ A root is what was drawn independently: the table, database or duplicate group o
 to items of one root go into a resample together, with all answers to each item, or not at all.
 """
 
+import math
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -171,7 +172,7 @@ def percentile_interval(
     """The percentile interval of resampled values, shape (n_resamples,), NaN where undefined; and a note.
 
     No interval, and a note that says so, for fewer than two roots (a single one is drawn every time) or when more
-    than 5 % of the resamples are undefined.
+    than 5 % of the resamples are undefined. Fewer are left out, and the note counts them.
     """
     if n_roots < 2:
         return None, "no interval: a single independent unit cannot show how much units vary"
@@ -179,7 +180,7 @@ def percentile_interval(
     n_undefined = int(undefined.sum())
     if n_undefined > MAX_UNDEFINED_SHARE * values.size:
         return None, f"no interval: {n_undefined} of {values.size} resamples were undefined"
-    tail = (1 - bootstrap.level) / 2
+    tail = expanded_tail(bootstrap.level, n_roots)
     lower, upper = np.quantile(values[~undefined], [tail, 1 - tail])
     # Resampled sums of fractions differ in their last digits; such an interval is a point all the same.
     degenerate = bool(np.ptp(values[~undefined]) < 1e-12)
@@ -193,4 +194,23 @@ def percentile_interval(
         n_undefined=n_undefined,
         degenerate=degenerate,
     )
-    return interval, "degenerate interval: every resample gave the same value" if degenerate else ""
+    notes = []
+    if n_undefined:
+        notes.append(f"{n_undefined} of {values.size} resamples were undefined and are left out")
+    if degenerate:
+        notes.append("degenerate interval: every resample gave the same value")
+    return interval, "; ".join(notes)
+
+
+def expanded_tail(level: float, n_roots: int) -> float:
+    """The share of resampled values that lies below the lower bound, and above the upper one.
+
+    Resamples of n roots vary by (n - 1) / n of what samples do, and their percentiles are those of a known variance:
+    as they are, intervals from 20 roots hold the truth 89 times of 100 instead of 95. So percentiles further out are
+    taken, which make of a mean's normal interval Student's: 1.6 % instead of 2.5 with 20 roots, 2.3 % with 100.
+    Source: Hesterberg 2015, The American Statistician 69(4), 371-386, the expanded percentile interval.
+    """
+    from scipy.special import ndtr, stdtrit
+
+    student = float(stdtrit(n_roots - 1, (1 - level) / 2))
+    return float(ndtr(student * math.sqrt(n_roots / (n_roots - 1))))

@@ -9,6 +9,7 @@ from typing import Any
 from django import template
 
 from annotate.wording import _
+from evaluation.reports import words
 from evaluation.reports.words import LEFT_OUT, NO_ANSWER, NOT_JUDGED, measure_words, undefined_words
 
 register = template.Library()
@@ -25,6 +26,12 @@ def measure(name: str) -> str:
 @register.filter
 def why_undefined(figure: Mapping[str, Any]) -> str:
     return undefined_words(figure)
+
+
+@register.filter
+def interval_words(figure: Mapping[str, Any]) -> str:
+    """Why there is no interval, or what it leaves out."""
+    return words.interval_words(figure)
 
 
 @register.filter

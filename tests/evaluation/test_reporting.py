@@ -278,6 +278,7 @@ def test_the_manifest_says_what_went_in():
     assert len(manifest["item_set"]["external_ids_sha256"]) == 64
     assert manifest["resampling"] == {
         "method": "percentile bootstrap over roots",
+        "percentiles": "expanded for few roots (Hesterberg 2015)",
         "n_resamples": 200,
         "seed": 7,
         "level": 0.95,

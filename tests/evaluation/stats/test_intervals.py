@@ -8,7 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.stats import Bootstrap, Ratings, krippendorff_alpha_nominal, wilson
-from evaluation.stats.intervals import group_equal_rows, percentile_interval, resampled_sums, root_codes, sum_by_root
+from evaluation.stats.intervals import (
+    expanded_tail,
+    group_equal_rows,
+    percentile_interval,
+    resampled_sums,
+    root_codes,
+    sum_by_root,
+)
 
 
 def test_wilson_worked_example():
@@ -83,7 +90,28 @@ def test_every_resample_draws_as_many_roots_as_there_are():
 def test_undefined_resamples_are_left_out_and_counted():
     values = np.where(np.arange(1000) < 10, np.nan, np.linspace(0, 1, 1000))
     interval, note = percentile_interval(values, Bootstrap(seed=1, n_resamples=1000), n_roots=9)
-    assert (interval.n_undefined, note) == (10, "")
+    assert (interval.n_undefined, note) == (10, "10 of 1000 resamples were undefined and are left out")
+
+
+@pytest.mark.parametrize(("n_roots", "percent"), [(2, 0.0), (10, 0.855), (20, 1.588), (100, 2.306), (10**6, 2.5)])
+def test_few_roots_take_percentiles_further_out(n_roots, percent):
+    # Student's quantile with n - 1 degrees of freedom times sqrt(n / (n - 1)), read off the normal distribution: with
+    # 20 roots -2.0930 * 1.0260 = -2.1474, below which 1.588 % lie.
+    assert 100 * expanded_tail(0.95, n_roots) == pytest.approx(percent, abs=0.0005)
+
+
+@pytest.mark.parametrize("n_roots", [10, 20])
+def test_intervals_from_few_roots_hold_the_truth_nearly_as_often_as_their_level_says(n_roots):
+    # Plain percentiles hold it 89 times of 100. 400 samples: 3 SD are 3.9 points.
+    rng = np.random.default_rng(0)
+    bootstrap = Bootstrap(seed=5, n_resamples=400)
+    held = 0
+    for sample in rng.binomial(5, 0.6, (400, n_roots)) / 5:
+        rows = np.stack([sample, np.ones(n_roots)], axis=1)
+        sums = np.concatenate(list(resampled_sums(rows, bootstrap)))
+        interval, _ = percentile_interval(sums[:, 0] / sums[:, 1], bootstrap, n_roots=n_roots)
+        held += interval.lower - 1e-9 <= 0.6 <= interval.upper + 1e-9
+    assert held / 400 >= 0.92
 
 
 def test_the_interval_of_a_mean_covers_it_as_often_as_its_level_says():
