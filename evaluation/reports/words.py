@@ -157,7 +157,10 @@ OF_STATISTICS: dict[str, str] = {
     for sentence in (
         _("percentile bootstrap over roots"),
         _("percentile bootstrap over roots (sign test)"),
-        _("Wilson within strata, weighted by population, with finite-population correction"),
+        _("percentile bootstrap over people and roots"),
+        _("Wilson with the effective number of trials, by percentile bootstrap over roots"),
+        _("Wilson with the effective number of trials, by percentile bootstrap over people and roots"),
+        _("Wilson with the effective sample size, weighted by population, with finite-population correction"),
         _("degenerate interval: every resample gave the same value"),
         _("no interval: a single independent unit cannot show how much units vary"),
         _("no interval: %(n)s of %(total)s resamples were undefined"),

@@ -66,14 +66,16 @@ def stratified_accuracy(
     n, n_right, population: whole numbers, shape (n_strata,): audited, right among them, and in the population.
     is_mean: n_right adds up the mean of each item's several verdicts and need not be whole. An item then still counts
     once, as if its verdicts agreed: such a mean varies at most as a single verdict does, so no interval is too narrow.
-    The interval of the population's accuracy adds up the distances of each stratum's Wilson bounds, squared and
-    weighted: ten right of ten leave a stratum uncertain, as the bootstrap and the standard errors would not. What was
-    audited out of a finite population counts for more: n (N - 1) / (N - n) independent items. With every item audited
-    nothing is estimated, and there is no interval.
+    The interval of the population's accuracy is Wilson's for as many independent items as the sample is worth: its
+    items over their design effect (the weighted variance of the strata over that of a plain sample), and never more
+    than the weights alone leave of them, so that ten right of ten in every stratum are no certainty. What was audited
+    out of a finite population counts for more: n (N - 1) / (N - n) independent items. With every item audited nothing
+    is estimated, and there is no interval.
     Undefined (no_trials) where a stratum of the population has no audited item. Raises ValueError for shapes that do
     not fit, and unless 0 <= right <= n <= population.
-    Sources: Cochran 1977, Sampling Techniques, 3rd ed., chapter 5; Yan & Su 2010, Statistics in Biopharmaceutical
-    Research 2(3), 329-335 (the interval).
+    Sources: Cochran 1977, Sampling Techniques, 3rd ed., chapter 5; Korn & Graubard 1998, Survey Methodology 24, 193-201
+    (the effective sample size of an interval), with Wilson's bounds as in Franco, Little, Louis & Slud 2019, Journal of
+    Survey Statistics and Methodology 7, 334-364.
     """
     audited, size = _counts(n), _counts(population)
     right = _counts(n_right, is_whole=not is_mean)
@@ -238,18 +240,33 @@ def _of_population(
     result = replace(result, value=value, undefined="")
     if not sampled.any():
         return replace(result, note="every item was audited: nothing is estimated"), error, error_finite
-    below, above = np.zeros(trials.size), np.zeros(trials.size)
-    for i in np.flatnonzero(sampled):
-        effective = trials[i] * (in_population[i] - 1) / (in_population[i] - trials[i])
-        lower, upper = wilson_bounds(shares[i], effective, level)
-        below[i], above[i] = shares[i] - lower, upper - shares[i]
+    lower, upper = wilson_bounds(value, _worth(trials, shares, in_population), level)
     interval = Interval(
-        lower=max(0.0, value - float(np.sqrt((weights**2 * below**2).sum()))),
-        upper=min(1.0, value + float(np.sqrt((weights**2 * above**2).sum()))),
+        # The value itself may be rounded past them.
+        lower=min(lower, value),
+        upper=max(upper, value),
         level=level,
-        method="Wilson within strata, weighted by population, with finite-population correction",
+        method="Wilson with the effective sample size, weighted by population, with finite-population correction",
     )
     return replace(result, interval=interval), error, error_finite
+
+
+def _worth(
+    trials: npt.NDArray[np.float64], shares: npt.NDArray[np.float64], in_population: npt.NDArray[np.float64]
+) -> float:
+    """How many independent items the audited ones are worth; strata that were audited whole leave nothing open."""
+    open_ = trials < in_population
+    weights = (in_population / in_population.sum())[open_]
+    n, size, right = trials[open_], in_population[open_], shares[open_]
+    by_weights = 1 / float((weights**2 * (size - n) / (n * (size - 1))).sum())
+    value, n_all = float(in_population @ shares / in_population.sum()), float(trials.sum())
+    spread = value * (1 - value)
+    if n_all < 2 or spread <= 0:
+        return by_weights
+    # One item does not tell how its stratum varies: it is taken for as mixed as the whole.
+    within = np.where(n > 1, right * (1 - right) / np.maximum(n - 1, 1), spread)
+    variance = float((weights**2 * within * (1 - n / size)).sum())
+    return min(by_weights, spread * n_all / (n_all - 1) / variance) if variance > 0 else by_weights
 
 
 def _estimate(name: str, n: int, n_population: int) -> Estimate:

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from annotate.proportions import wilson_bounds
 from evaluation.stats import (
     Bootstrap,
     attainable_percentage,
@@ -127,6 +128,28 @@ def test_the_interval_covers_the_truth_about_as_often_as_it_says():
     assert 0.92 <= covered / 400 <= 0.99
 
 
+def test_many_small_strata_hold_the_truth_on_both_sides():
+    # Ten of each of 21 strata, true accuracy .92: adding up the strata's Wilson bounds lies too low 11 times of 100,
+    # because strata of ten right of ten have nothing above them.
+    sizes = np.array([200] * 10 + [50] * 11)
+    right_in = np.round(sizes * 0.92).astype(int)
+    truth = right_in.sum() / sizes.sum()
+    rng = np.random.default_rng(1)
+    below = above = 0
+    for _ in range(400):
+        right = rng.hypergeometric(right_in, sizes - right_in, 10)
+        interval = stratified_accuracy([10] * 21, right, sizes).population.interval
+        below, above = below + (truth < interval.lower), above + (truth > interval.upper)
+    assert (below / 400, above / 400) == (pytest.approx(0.025, abs=0.025), pytest.approx(0.025, abs=0.025))
+
+
+def test_what_the_audited_items_are_worth_worked_example():
+    # 9 of 10 in 900, 5 of 10 in 100. By the weights: 1 / (.81 * 890 / 10 / 899 + .01 * 90 / 10 / 99) = 12.34.
+    # By the strata: .86 * .14 * 20 / 19 / (.81 * .09 / 9 * 890 / 900 + .01 * .25 / 9 * 90 / 100) = 15.34. Fewer: 12.34.
+    interval = stratified_accuracy([10, 10], [9, 5], [900, 100]).population.interval
+    assert (interval.lower, interval.upper) == pytest.approx(wilson_bounds(0.86, 12.34), abs=1e-3)
+
+
 def test_a_printed_percentage_may_be_impossible():
     # 85.6 % of 200 would be 171.2: 171 is 85.5, 172 is 86.0. Of 500 it is 428.
     assert not attainable_percentage(85.6, 200, decimals=1)
@@ -201,7 +224,7 @@ def test_tables_of_equal_labels_count_as_so_many_items():
         width = estimate.interval.upper - estimate.interval.lower
         assert width > 1.7 * (many.upper - many.lower)
         assert width == pytest.approx(alone.upper - alone.lower, rel=0.1)
-        assert estimate.interval.method == "percentile bootstrap over roots"
+        assert estimate.interval.method.endswith("percentile bootstrap over roots")
         assert (estimate.n_items, estimate.n_roots) == (100, 20)
     # By hand: each root moves it by 5 (y - .7) / sqrt(100 * 99).
     assert result.standard_error == pytest.approx(np.sqrt((14 * 0.09 + 6 * 0.49) * 25 / 9900))
