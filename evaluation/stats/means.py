@@ -6,11 +6,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from annotate.proportions import wilson_bounds
 from evaluation.stats.intervals import (
     Bootstrap,
     Floats,
     Ints,
     Rows,
+    expanded_tail,
     percentile_interval,
     resample_weights,
     resampled_sums,
@@ -22,6 +24,8 @@ from evaluation.stats.results import NO_TRIALS, Estimate, Interval
 
 # With fewer people, resampling people says little about people in general; the figure is then about these people.
 MIN_PEOPLE_TO_RESAMPLE = 10
+# With fewer roots that hold a score away from the end that the mean lies near, resamples do not show how skewed it is.
+MIN_TELLING_ROOTS = 10
 _MAX_DENSE_CELLS = 20_000_000
 
 
@@ -72,15 +76,12 @@ def mean_over_people(
     only_right_or_wrong = wilson_applies and bool(np.isin(kept[~np.isnan(kept)], (0.0, 1.0)).all())
     if n_people == 1 and kept_codes is None and only_right_or_wrong:
         return replace(estimate, interval=wilson(int(np.nansum(kept)), estimate.n, bootstrap.level))
-    interval, note = people_interval(
-        _resampled_means(kept, kept_codes, bootstrap),
-        bootstrap,
-        n_roots=estimate.n_roots,
-        n_people=n_people,
-        voices=voices,
-    )
+    resampled = _resampled_means(kept, kept_codes, bootstrap)
+    interval, note = people_interval(resampled, bootstrap, n_roots=estimate.n_roots, n_people=n_people, voices=voices)
     if interval is not None and interval.degenerate and only_right_or_wrong:
         interval, note = _instead_of_degenerate(estimate, bootstrap)
+    elif interval is not None and wilson_applies and _n_telling_roots(kept, kept_codes) < MIN_TELLING_ROOTS:
+        interval = _of_effective_trials(interval, estimate, resampled)
     return replace(estimate, interval=interval, note=note)
 
 
@@ -108,6 +109,30 @@ def _instead_of_degenerate(estimate: Estimate, bootstrap: Bootstrap) -> tuple[In
     n_right = estimate.n_roots if estimate.value and estimate.value > 0.5 else 0
     note = "every answer has the same score: Wilson's interval with each root as one trial"
     return wilson(n_right, estimate.n_roots, bootstrap.level), note
+
+
+def _n_telling_roots(values: Floats, codes: Ints | None) -> int:
+    """How many roots hold a score away from 0 or 1, whichever the scores lie nearer to."""
+    end = 1.0 if np.nanmean(values) > 0.5 else 0.0
+    telling = np.flatnonzero((np.abs(np.nan_to_num(values, nan=end) - end) > 1e-12).any(axis=1))
+    return int(np.unique(telling if codes is None else codes[telling]).size)
+
+
+def _of_effective_trials(interval: Interval, estimate: Estimate, resampled: Floats) -> Interval:
+    """Wilson's interval for as many trials as give a share the variance of the resamples, at the tails they have.
+
+    Percentiles of a mean of which three mistakes are known end too close to it on their side: its distribution is
+    skewed, and three mistakes do not show how much.
+    """
+    variance, value = float(np.nanvar(resampled)), estimate.value or 0.0
+    if interval.degenerate or variance <= 0:
+        return interval
+    # With three roots or fewer the tail is so thin that no normal quantile can be told from infinity.
+    tail = max(expanded_tail(interval.level, estimate.n_roots), 1e-9)
+    lower, upper = wilson_bounds(value, value * (1 - value) / variance, 1 - 2 * tail)
+    return replace(
+        interval, lower=lower, upper=upper, method=f"Wilson with the effective number of trials, by {interval.method}"
+    )
 
 
 def _resampled_means(values: Floats, codes: Ints | None, bootstrap: Bootstrap) -> Floats:
@@ -155,6 +180,8 @@ def pooled_mean(values: Floats, codes: Ints | None, bootstrap: Bootstrap | None)
     interval, note = percentile_interval(resampled, bootstrap, n_roots=estimate.n_roots)
     if interval is not None and interval.degenerate and bool(np.isin(values[present], (0.0, 1.0)).all()):
         interval, note = _instead_of_degenerate(estimate, bootstrap)
+    elif interval is not None and _n_telling_roots(values[items], kept_codes) < MIN_TELLING_ROOTS:
+        interval = _of_effective_trials(interval, estimate, resampled)
     return replace(estimate, interval=interval, note=note)
 
 
