@@ -37,7 +37,7 @@ from evaluation.stats import (
     majority_votes,
     mean_person,
     mean_person_difference,
-    permutation_test,
+    permutation_test_of_people,
     pooled_rounds,
     vote_of_k,
 )
@@ -250,9 +250,8 @@ def difference_figures(comparison: Comparison, *, scorer: str, bootstrap: Bootst
         ):
             estimate = mean_person_difference(persons, model, roots=comparison.roots, bootstrap=bootstrap)
             figure = from_estimate("difference", run_row(run), scorer, _negated(estimate), denominator=denominator)
-            # The means of an item are compared: the test is about items, whoever answered them.
             if denominator == "all":
-                test = permutation_test(model, persons, roots=comparison.roots, bootstrap=bootstrap)
+                test = permutation_test_of_people(persons, model, roots=comparison.roots, bootstrap=bootstrap)
                 figure = replace(figure, p=test.p)
             found.append(figure)
     return found

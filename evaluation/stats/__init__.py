@@ -43,7 +43,14 @@ from evaluation.stats.macro_f1 import MacroF1, macro_f1
 from evaluation.stats.means import count_missing_as_wrong
 from evaluation.stats.multiplicity import benjamini_hochberg, holm
 from evaluation.stats.paired import PairedDifference, paired_difference
-from evaluation.stats.paired_tests import McNemar, PermutationTest, mcnemar, mcnemar_of_scores, permutation_test
+from evaluation.stats.paired_tests import (
+    McNemar,
+    PermutationTest,
+    mcnemar,
+    mcnemar_of_scores,
+    permutation_test,
+    permutation_test_of_people,
+)
 from evaluation.stats.pairs import (
     PAIR_COEFFICIENTS,
     PairAgreement,
@@ -165,6 +172,7 @@ __all__ = [
     "percent_agreement",
     "percent_agreement_pooled",
     "permutation_test",
+    "permutation_test_of_people",
     "pilot_spread",
     "pooled_rounds",
     "power_of",

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluation.stats.intervals import Bootstrap, Floats, root_codes
+from evaluation.stats.means import score_matrix
 from evaluation.stats.paired import item_means
 from evaluation.stats.results import NO_DISCORDANT, NO_TRIALS
 
@@ -118,12 +119,48 @@ def permutation_test(
     if one.shape != other.shape:
         raise ValueError("first and second must have scores for the same items, in the same order.")
     shared = ~np.isnan(one) & ~np.isnan(other)
-    n, n_left_out = int(shared.sum()), int((np.isnan(one) != np.isnan(other)).sum())
+    n_left_out = int((np.isnan(one) != np.isnan(other)).sum())
+    return _swapped_at_random(one - other, shared, n_left_out, roots, bootstrap)
+
+
+def permutation_test_of_people(
+    scores: npt.ArrayLike, model: npt.ArrayLike, *, roots: npt.ArrayLike | None = None, bootstrap: Bootstrap
+) -> PermutationTest:
+    """The same for mean person - model, where everybody is swapped with the model on a root at once.
+
+    scores: shape (n_items, n_people), NaN where missing; model: (n_items,) or (n_items, n_repeats), averaged first. The
+    difference is that of mean_person_difference: a person's items weigh as much as that person answered few of them.
+    Where all people answered all items it is permutation_test. Raises ValueError as mean_person_difference.
+    """
+    values, answers = score_matrix(scores), item_means(model)
+    if answers.shape != values.shape[:1]:
+        raise ValueError("model must have one score for each item.")
+    differences = values - answers[:, np.newaxis]
+    given = ~np.isnan(differences)
+    per_person = given.sum(axis=0)
+    n_people = int((per_person > 0).sum())
+    shared = given.any(axis=1)
+    # What each item adds to the mean over people, times the number of items: their mean is the difference.
+    shares = np.where(given, differences, 0.0) / np.maximum(per_person, 1)
+    moves = shares.sum(axis=1) * int(shared.sum()) / max(n_people, 1)
+    has_people, has_model = (~np.isnan(values)).any(axis=1), ~np.isnan(answers)
+    return _swapped_at_random(moves, shared, int((has_people != has_model).sum()), roots, bootstrap)
+
+
+def _swapped_at_random(
+    differences: Floats,
+    shared: npt.NDArray[np.bool_],
+    n_left_out: int,
+    roots: npt.ArrayLike | None,
+    bootstrap: Bootstrap,
+) -> PermutationTest:
+    """The test that the mean of the shared items' differences is none; differences, shared: shape (n_items,)."""
+    n = int(shared.sum())
     if not n:
         return PermutationTest(None, None, 0, n_left_out, 0, undefined=NO_TRIALS)
-    codes = root_codes(roots, one.size)
+    codes = root_codes(roots, differences.size)
     kept = root_codes(np.flatnonzero(shared) if codes is None else codes[shared], n)
-    differences = (one - other)[shared]
+    differences = differences[shared]
     sums: Floats = differences if kept is None else np.bincount(kept, weights=differences).astype(np.float64)
     result: dict[str, Any] = {
         "difference": float(differences.mean()),

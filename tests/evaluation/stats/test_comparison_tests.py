@@ -18,9 +18,11 @@ from evaluation.stats import (
     items_needed,
     mcnemar,
     mcnemar_of_scores,
+    mean_person_difference,
     metric_correlations,
     paired_difference,
     permutation_test,
+    permutation_test_of_people,
     pilot_spread,
     power_of,
     spread_over_grid,
@@ -323,3 +325,30 @@ def test_a_pilot_that_says_nothing_says_so(first, second, roots, reason):
 def test_a_plan_that_cannot_be_is_refused(call):
     with pytest.raises(ValueError, match=r"between|negative|at least"):
         call()
+
+
+def test_the_test_of_people_is_about_the_number_that_is_printed():
+    # A answered four items, right where the model was wrong; B one, the other way: 1/2 * 1 - 1/2 * 1 = 0.
+    people, model = [[1, NAN], [1, NAN], [1, NAN], [1, NAN], [NAN, 0]], [0, 0, 0, 0, 1]
+    result = permutation_test_of_people(people, model, bootstrap=BOOTSTRAP)
+    assert result.difference == mean_person_difference(people, model).value == 0
+    assert (result.p, result.n, result.n_left_out) == (1, 5, 0)
+    # Over items, whoever answered them, the difference is 3/5.
+    assert permutation_test(people, model, bootstrap=BOOTSTRAP).difference == pytest.approx(3 / 5)
+
+
+@given(st.lists(st.tuples(*[st.sampled_from([0.0, 0.5, 1.0])] * 4), min_size=1, max_size=30))
+def test_where_everybody_answered_all_the_test_of_people_is_that_of_items(rows):
+    scores = np.array(rows)
+    of_people = permutation_test_of_people(scores[:, :3], scores[:, 3], bootstrap=BOOTSTRAP)
+    of_items = permutation_test(scores[:, :3], scores[:, 3], bootstrap=BOOTSTRAP)
+    assert of_people.p == pytest.approx(of_items.p)
+    assert of_people.difference == pytest.approx(of_items.difference)
+
+
+def test_items_without_a_person_or_without_the_model_are_left_out_of_the_test():
+    result = permutation_test_of_people([[1, 0], [NAN, NAN], [1, 1]], [0, 1, NAN], bootstrap=BOOTSTRAP)
+    assert (result.n, result.n_left_out, result.difference) == (1, 2, 0.5)
+    assert permutation_test_of_people([[1]], [NAN], bootstrap=BOOTSTRAP).undefined == "no_trials"
+    with pytest.raises(ValueError, match="one score for each item"):
+        permutation_test_of_people([[1]], [0, 1], bootstrap=BOOTSTRAP)
