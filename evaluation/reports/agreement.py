@@ -23,6 +23,8 @@ from evaluation.stats import (
     TOO_FEW,
     Bootstrap,
     Coefficient,
+    cohen_kappa_linear,
+    cohen_kappa_quadratic,
     label_agreements,
     pair_agreements,
     rater_agreements,
@@ -65,12 +67,18 @@ def _pair_figures(comparison: Comparison, bootstrap: Bootstrap) -> Iterator[Figu
     ratings = ratings_of(comparison)
     if not 3 <= (ratings.n_raters or 0) <= MAX_PEOPLE_IN_PAIRS:
         return
+    weighted = (cohen_kappa_linear, cohen_kappa_quadratic) if comparison.level != "nominal" else ()
     for pair in pair_agreements(ratings, bootstrap):
         first, second = (comparison.people.names[rater] for rater in (pair.first, pair.second))
         row = Row(f"pair_{first}_{second}", "people", f"{first} and {second}")
         yield _part("agreement_pair", row, pair.percent)
-        if comparison.classes:
-            yield _part("agreement_pair", row, pair.kappa)
+        if not comparison.classes:
+            continue
+        yield _part("agreement_pair", row, pair.kappa)
+        of_two = comparison.people.labels[:, [pair.first, pair.second]].T
+        for kappa in weighted:
+            coefficient = kappa(*of_two, roots=comparison.roots, bootstrap=bootstrap, n_labels=ratings.n_labels)
+            yield _part("agreement_pair", row, coefficient)
 
 
 def _stratum_figures(comparison: Comparison, bootstrap: Bootstrap) -> Iterator[Figure]:

@@ -26,6 +26,7 @@ from evaluation.stats import (
     paired_difference,
     permutation_test,
     pilot_spread,
+    power_of,
 )
 
 # Pairs of runs: 45 of ten. More would bury the comparisons that a reader looks for.
@@ -111,6 +112,11 @@ def planning_figures(comparison: Comparison, *, scorer: str, run: int | None) ->
     for difference in PLANNED_DIFFERENCES:
         needed = items_needed(difference, **circumstances)
         found.append(replace(blank, measure="items_needed", value=difference, count=needed.n_items))
+        if spread.n > 1:
+            power = power_of(difference, n_items=spread.n, **circumstances)
+            found.append(
+                replace(blank, measure="power", stratum="difference", stratum_value=f"{difference:g}", value=power)
+            )
     return found
 
 

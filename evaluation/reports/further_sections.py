@@ -32,9 +32,12 @@ def further_sections(figures: Figures, manifest: Mapping[str, Any], *, primary_s
     """The sections that are written from sheets alone, without those that have nothing to tell."""
     found = [
         _account(figures),
+        _confusion(figures),
         *_audits(figures, manifest),
         *_judged(figures, manifest),
         _mcnemar(figures),
+        _strata_compared(figures),
+        _planning(figures),
         _metrics(figures, primary_scorer),
         _spread(figures, primary_scorer),
     ]
@@ -165,6 +168,52 @@ def _rules(account: Figures) -> Iterator[Sheet]:
             *rows.values(),
         ],
         lines=lines,
+    )
+
+
+# Which labels are taken for which
+
+
+def _confusion(figures: Figures) -> Section | None:
+    met, given = figures_of(figures, "confusion"), figures_of(figures, "person_confusion")
+    if not met:
+        return None
+    sheets = [
+        _square(
+            "confusion",
+            _("Labels that met on an item"),
+            by_column(met, "label"),
+            [_("Of the answers beside one label, in %, weighing each item by its answers. The diagonal is agreement.")],
+        )
+    ]
+    for number, (person, found) in enumerate(by_column(given, "label").items(), start=1):
+        sheets.append(
+            _square(
+                f"confusion-person-{number}",
+                str.__str__(_("What %(person)s gave", person=person)),
+                by_column(found, "stratum"),
+                [
+                    _(
+                        "By row: of the items whose true label it is as Dawid and Skene’s model estimates, what this "
+                        "person gave, in %. The model can only be right where most people are."
+                    )
+                ],
+            )
+        )
+    return Section("confusion", _("Which labels are taken for which"), sheets, in_short=_("exploratory"))
+
+
+def _square(name: str, title: str, rows: Mapping[str, Figures], notes: list[str]) -> Sheet:
+    labels = [figure["stratum_value"] for figure in next(iter(rows.values()))]
+    return Sheet(
+        name=name,
+        title=title,
+        head=[_("Label"), _("Answers"), *labels],
+        lines=[
+            Line(label, [counted(found[0]["n"]), *(shown(figure) for figure in found)], is_own=True)
+            for label, found in rows.items()
+        ],
+        notes=notes,
     )
 
 
@@ -484,6 +533,70 @@ def _mcnemar(figures: Figures) -> Section | None:
     return Section(
         "mcnemar", sheet.title, [sheet], in_short=ngettext("%(n)s test", "%(n)s tests", n_tested, n=n_tested)
     )
+
+
+def _strata_compared(figures: Figures) -> Section | None:
+    found = figures_of(figures, "strata_compared")
+    if not found:
+        return None
+    lines = [
+        Line(
+            figure["label"],
+            [
+                Cell(WORDS, text=f"{figure['stratum']}: {figure['stratum_value']}"),
+                counted(figure["n"]),
+                counted(figure["n_items"] - figure["n"]),
+                shown(figure, SIGNED),
+                Cell(P_VALUE, number=figure["p"]),
+                *adjusted(figure),
+            ],
+            who=figure["who"],
+        )
+        for figure in found
+    ]
+    sheet = Sheet(
+        name="strata-compared",
+        title=_("Strata compared"),
+        head=[_("Who"), _("Stratum"), _("Items"), _("Other items"), _("Points"), "p", _("p, adjusted")],
+        lines=lines,
+        notes=[
+            _(
+                "Points: right on the stratum’s items minus right on all others; two independent proportions, pooled z "
+                "test, adjusted by Benjamini-Hochberg over this table. Exploratory. A missing answer is not right."
+            ),
+            methods(found),
+        ],
+    )
+    return Section("strata-compared", sheet.title, [sheet], in_short=_("exploratory"))
+
+
+def _planning(figures: Figures) -> Section | None:
+    found = figures_of(figures, "planning")
+    needed = {f"{figure['value']:g}": figure for figure in found if figure["measure"] == "items_needed"}
+    powers = {figure["stratum_value"]: figure for figure in found if figure["measure"] == "power"}
+    if not powers:
+        return None
+    pilot = found[0]
+    sheet = Sheet(
+        name="planning",
+        title=_("This study as a pilot of the next"),
+        head=[_("True difference, points"), _("Power of these items, %"), _("Items for a power of 80 %")],
+        lines=[
+            Line(f"{float(difference) * 100:g}", [shown(power), counted(needed[difference]["count"])])
+            for difference, power in powers.items()
+        ],
+        notes=[
+            _(
+                "Mean person against %(run)s: SD of item differences %(sd)s over %(n)s items, design effect %(deff)s. "
+                "Two-sided, level 5 %%, normal approximation.",
+                run=pilot["label"],
+                sd=f"{pilot['sd']:.2f}",
+                n=f"{pilot['n']:,}",
+                deff=f"{pilot['value']:.2f}",
+            )
+        ],
+    )
+    return Section("planning", sheet.title, [sheet])
 
 
 def _metrics(figures: Figures, primary_scorer: str) -> Section | None:

@@ -12,7 +12,7 @@ Figures = Sequence[Mapping[str, Any]]
 
 
 # One answer an item, made of those of several people.
-_VOTES_OF_PEOPLE = frozenset({"people_vote", "people_vote_escalated", "people_dawid_skene"})
+_VOTES_OF_PEOPLE = frozenset({"people_vote", "people_vote_escalated", "people_vote_weighted", "people_dawid_skene"})
 
 
 def main_table(figures: Figures, *, scorers: Sequence[str], primary_scorer: str) -> dict[str, Any]:

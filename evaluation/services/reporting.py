@@ -205,6 +205,7 @@ def _make(report: Report) -> _Made:
     from evaluation.reports import differences
     from evaluation.reports.account import account_figures
     from evaluation.reports.agreement import agreement_part_figures
+    from evaluation.reports.confusion import confusion_figures
     from evaluation.reports.dawid_skene import dawid_skene_figures, estimate_classes, frozen_classes
     from evaluation.reports.figures import all_figures
     from evaluation.reports.frozen import freeze
@@ -212,6 +213,8 @@ def _make(report: Report) -> _Made:
     from evaluation.reports.mcnemar import mcnemar_figures
     from evaluation.reports.metric_study import metric_figures
     from evaluation.reports.spread import Asked, grid_figures, prompt_figures
+    from evaluation.reports.strata_compared import strata_compared_figures
+    from evaluation.reports.weighted_vote import weighted_vote_figures
     from evaluation.scorers.spread import ScoringFailed
     from evaluation.services.scoring import score_answers
     from evaluation.stats import Bootstrap
@@ -261,9 +264,12 @@ def _make(report: Report) -> _Made:
         found.append(figure)
         beat(report)
     classes = estimate_classes(comparison, seed=report.seed)
+    found += weighted_vote_figures(comparison, scorers=scorers, bootstrap=bootstrap)
     if classes is not None:
         found += dawid_skene_figures(comparison, classes, scorers=scorers, bootstrap=bootstrap)
+    found += confusion_figures(comparison, classes)
     found += mcnemar_figures(comparison, scorer=scorer)
+    found += strata_compared_figures(comparison, scorer=scorer, level=report.level)
     for figure in metric_figures(comparison, scorers=scorers, primary_scorer=scorer, bootstrap=bootstrap):
         found.append(figure)
         beat(report)

@@ -139,7 +139,7 @@ def permutation_test_of_people(
     given = ~np.isnan(differences)
     per_person = given.sum(axis=0)
     n_people = int((per_person > 0).sum())
-    shared = given.any(axis=1)
+    shared = np.asarray(given.any(axis=1), dtype=bool)
     # What each item adds to the mean over people, times the number of items: their mean is the difference.
     shares = np.where(given, differences, 0.0) / np.maximum(per_person, 1)
     moves = shares.sum(axis=1) * int(shared.sum()) / max(n_people, 1)

@@ -133,7 +133,7 @@ def accuracies(rows: Sequence[Row], scorer: str) -> Figures:
     figures["accuracy", "people_pooled", scorer, "answered"] = mean(
         score(row.answer, row.gold) for row in rows if row.who == "person" and row.gold and row.answer is not None
     )
-    return figures | vote_accuracies(rows, scorer)
+    return figures | vote_accuracies(rows, scorer) | weighted_vote_accuracies(rows, scorer)
 
 
 def winner(votes: Sequence[str]) -> str | None:
@@ -157,6 +157,40 @@ def vote_accuracies(rows: Sequence[Row], scorer: str) -> Figures:
     return {
         ("accuracy", "people_vote", scorer, "all"): mean(everything),
         ("accuracy", "people_vote", scorer, "answered"): mean(resolved),
+    }
+
+
+def weighted_vote_accuracies(rows: Sequence[Row], scorer: str) -> Figures:
+    """As of the vote, a person weighing as much as the mean share of the others who say the same; of three or more."""
+    answers = [row for row in rows if row.who == "person" and row.key is not None]
+    people = {row.source for row in answers}
+    if len(people) < 3:
+        return {}
+    agreeing: dict[str, list[float]] = {person: [] for person in people}
+    for item in people_by_item(answers).values():
+        for row in item:
+            if len(item) > 1:
+                agreeing[row.source].append(
+                    sum(other.key == row.key for other in item if other is not row) / (len(item) - 1)
+                )
+    weights = {person: mean(shares) or 0.0 for person, shares in agreeing.items()}
+    everything, resolved = [], []
+    for asked in people_by_item(row for row in rows if row.gold).values():
+        totals: dict[str, float] = defaultdict(float)
+        for row in asked:
+            if row.key is not None:
+                totals[row.key] += weights[row.source]
+        ranked = sorted(totals, key=lambda key: -totals[key])
+        best, second = (totals[ranked[0]] if ranked else 0.0, totals[ranked[1]] if len(ranked) > 1 else 0.0)
+        if best - second <= 1e-9 * sum(totals.values()):
+            everything.append(0.0)
+            continue
+        score = mean(SCORERS[scorer](row.answer or "", row.gold) for row in asked if row.key == ranked[0]) or 0.0
+        everything.append(score)
+        resolved.append(score)
+    return {
+        ("accuracy", "people_vote_weighted", scorer, "all"): mean(everything),
+        ("accuracy", "people_vote_weighted", scorer, "answered"): mean(resolved),
     }
 
 

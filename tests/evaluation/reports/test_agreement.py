@@ -5,10 +5,12 @@ import pytest
 
 from evaluation.reports.agreement import MAX_PEOPLE_IN_PAIRS, agreement_part_figures
 from evaluation.reports.comparison import Comparison, Side
+from evaluation.reports.confusion import confusion_figures
 from evaluation.reports.dawid_skene import dawid_skene_figures, estimate_classes, frozen_classes
 from evaluation.reports.figures import Figure, accuracy_figures, agreement_figures, all_figures
 from evaluation.reports.tables import agreement_part_tables, main_table
-from evaluation.stats import Bootstrap, Ratings, cohen_kappa, krippendorff_alpha_ordinal
+from evaluation.reports.weighted_vote import weighted_vote_figures
+from evaluation.stats import Bootstrap, Ratings, cohen_kappa, cohen_kappa_quadratic, krippendorff_alpha_ordinal
 
 BOOTSTRAP = Bootstrap(seed=1, n_resamples=200)
 NONE = -1
@@ -230,3 +232,51 @@ def test_whoever_lacks_a_measure_has_a_gap_in_its_column():
         [0.5, 0.5, 0.5],
         [None, None, 0.25],
     ]
+
+
+def test_it_is_told_which_labels_meet_and_what_each_person_takes_for_which():
+    # Beside each of the two "low" of the first item stand a low and a middle; its middle meets two low.
+    comparison = compared([[0, 0, 1], [1, 1, 1], [2, 2, 2]])
+    found = list(confusion_figures(comparison, estimate_classes(comparison, seed=1)))
+    met = {(f.label, f.stratum_value): (f.value, f.n) for f in found if f.section == "confusion"}
+    assert met["low", "low"] == met["low", "middle"] == (pytest.approx(1 / 2), 2)
+    # Of four middle, three stand among themselves and one meets low.
+    assert met["middle", "low"] == (pytest.approx(1 / 4), 4)
+    assert met["high", "high"] == (1, 3)
+    own = {(f.label, f.stratum, f.stratum_value): f.value for f in found if f.section == "person_confusion"}
+    assert own["P-2", "low", "middle"] == pytest.approx(1, abs=1e-6)
+    assert own["P-0", "low", "low"] == pytest.approx(1, abs=1e-6)
+    assert sum(own["P-1", "high", label] for label in SCALE) == pytest.approx(1)
+
+
+def test_a_label_that_nobody_gave_meets_none_and_free_text_has_no_table():
+    found = {(f.label, f.stratum_value): f for f in confusion_figures(compared([[0, 0], [0, 0]]), None)}
+    assert (found["high", "low"].value, found["high", "low"].undefined) == (None, "no_pairs")
+    assert list(confusion_figures(compared([[0, 1]], classes=(), keys=("a", "b")), None)) == []
+
+
+def test_a_vote_weighs_people_by_how_much_they_agree_with_the_others():
+    # P-0 and P-1 always agree; P-2 and P-3 with nobody on the first three items, 2 : 1 : 1. On the last, where the
+    # plain vote ties two to two, the first two weigh more. Gold is label 0 throughout, and they are right.
+    labels = [[0, 0, 1, 2], [0, 0, 2, 1], [0, 0, 1, 2], [0, 0, 1, 1]]
+    plain = {f.denominator: f.value for f in accuracy_of(compared(labels), "people_vote")}
+    weighted = weighted_vote_figures(compared(labels), scorers=["label_accuracy"], bootstrap=BOOTSTRAP)
+    assert plain == {"all": 3 / 4, "answered": 1}
+    assert {f.denominator: f.value for f in weighted} == {"all": 1, "answered": 1}
+    assert {(f.row, f.n, f.n_items) for f in weighted} == {("people_vote_weighted", 16, 4)}
+
+
+def test_two_people_weigh_the_same_and_have_no_weighted_vote():
+    assert weighted_vote_figures(compared([[0, 1]]), scorers=["label_accuracy"], bootstrap=BOOTSTRAP) == []
+
+
+def accuracy_of(comparison, row):
+    found = accuracy_figures(comparison, scorer="label_accuracy", bootstrap=BOOTSTRAP)
+    return [figure for figure in found if figure.row == row]
+
+
+def test_pairs_on_an_ordered_scale_have_weighted_kappas():
+    pairs = parts(compared(THREE, level="ordinal"), "agreement_pair")
+    expected = cohen_kappa_quadratic([0, 1, 2], [1, 2, 2], n_labels=3).value
+    assert pairs["pair_P-0_P-2", "cohen_kappa_quadratic"].value == expected
+    assert ("pair_P-0_P-2", "cohen_kappa_linear") in pairs

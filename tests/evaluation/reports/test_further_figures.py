@@ -7,9 +7,13 @@ import pytest
 
 import evaluation.reports.spread as spread_module
 from evaluation.reports.account import ITEM, PERSON, Decision, LeftOut, Removed, account_figures
+from evaluation.reports.differences import planning_figures
+from evaluation.reports.further_sections import further_sections
 from evaluation.reports.mcnemar import mcnemar_figures
 from evaluation.reports.metric_study import metric_figures
 from evaluation.reports.spread import Asked, grid_figures, grid_of, prompt_figures
+from evaluation.reports.strata_compared import strata_compared_figures
+from evaluation.stats import power_of, two_proportions
 from tests.evaluation.reports.test_differences import with_second_run
 from tests.evaluation.reports.test_figures import BOOTSTRAP, NO, NONE, YES, comparison, one
 
@@ -243,3 +247,51 @@ def test_an_answer_that_a_score_cannot_score_is_counted_apart():
         ("unscorable", 1),
         ("scored_answered", 1),
     ]
+
+
+def test_a_stratum_is_compared_with_all_other_items_as_two_proportions():
+    # 20 easy items, all right; 20 hard ones, half right.
+    strata = [[["kind", "easy" if n < 20 else "hard"]] for n in range(40)]
+    run = [[YES]] * 30 + [[NO]] * 10
+    data = comparison([[YES]] * 40, [YES] * 40, run, strata=strata)
+    found = strata_compared_figures(data, scorer=SCORER, level=0.95)
+    people, model = found
+    expected = two_proportions(20, 20, 10, 20)
+    assert (model.value, model.p) == (pytest.approx(0.5), pytest.approx(expected.p))
+    assert (model.lower, model.upper) == (expected.interval.lower, expected.interval.upper)
+    assert (model.n, model.n_items, model.stratum_value, model.adjustment) == (20, 40, "easy", "benjamini_hochberg")
+    # All alike on both sides: no difference, and nothing speaks against equality.
+    assert (people.value, people.p, people.n_family) == (0, 1, 2)
+
+
+@pytest.mark.parametrize(
+    ("fields", "run", "why"),
+    [
+        ({"roots": [n // 2 for n in range(40)]}, [[YES]] * 40, "not_independent"),
+        ({}, [[YES, NO]] * 40, "several_answers"),
+    ],
+)
+def test_strata_that_are_no_independent_answers_are_not_compared(fields, run, why):
+    strata = [[["kind", str(n % 2)]] for n in range(40)]
+    data = comparison([[YES]] * 40, [YES] * 40, run, strata=strata, **fields)
+    model = strata_compared_figures(data, scorer=SCORER, level=0.95)[-1]
+    assert (model.value, model.p, model.undefined) == (None, None, why)
+
+
+def test_strata_of_few_items_are_not_compared():
+    strata = [[["kind", "a" if n < 19 else "b"]] for n in range(40)]
+    (people,) = strata_compared_figures(comparison([[YES]] * 40, [YES] * 40, strata=strata), scorer=SCORER, level=0.95)
+    assert (people.value, people.undefined, people.note) == (None, "too_few", "fewer than 20 items")
+
+
+def test_a_report_tells_the_power_of_its_items():
+    run = [[YES]] * 15 + [[NO]] * 5
+    data = comparison([[YES]] * 20, [YES] * 20, run)
+    found = planning_figures(data, scorer=SCORER, run=7)
+    powers = {figure.stratum_value: figure.value for figure in found if figure.measure == "power"}
+    spread = found[0]
+    expected = power_of(0.1, n_items=20, sd=spread.sd, design_effect=spread.value)
+    assert powers["0.1"] == pytest.approx(expected)
+    assert list(powers) == ["0.01", "0.02", "0.05", "0.1"]
+    (section,) = further_sections([f.to_json() for f in found], {}, primary_scorer=SCORER)
+    assert [cell.style for cell in section.sheets[0].lines[0].cells] == ["percent", "count"]
