@@ -19,6 +19,7 @@ from annotate.models import Gold, ImportJob, Item, ItemKey, ItemRevision, Projec
 from annotate.services import importing
 from tests.annotate.sources.test_databases import sqlite_bytes, zip_of
 from tests.annotate.test_import_pages import fields_of
+from tests.api_client import ApiClient
 from tests.factories import make_member, make_project, make_stage
 
 pytestmark = pytest.mark.django_db
@@ -189,3 +190,17 @@ def test_several_databases_are_told_apart_by_a_column(project, tmp_path):
     assert job.report["imported"] == 2
     assert job.report["groups"] == 2
     assert [json.loads(gold.answers[0])["rows"] for gold in Gold.objects.order_by("item_id")] == [[["3"]], [["Elm"]]]
+
+
+def test_a_program_uploads_questions_with_their_database(project, stage):
+    program = ApiClient(make_member(project, "admin"))
+    files = {
+        "file": SimpleUploadedFile("questions.csv", QUESTIONS),
+        "tables": SimpleUploadedFile("world.sqlite", sqlite_bytes()),
+    }
+    made = program.upload(
+        f"projects/{project.slug}/imports/", **files, stage=stage.slug, query_column="sql", dates_as_years="true"
+    )
+    assert made.status_code == 201, made.json()
+    assert made.json()["mapping"]["gold"][0]["column"] == "gold_table"
+    assert ImportJob.objects.get().options["query"]["dates_as_years"] is True

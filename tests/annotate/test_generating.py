@@ -15,6 +15,7 @@ from django.urls import reverse
 
 from annotate.models import Gold, ImportJob, Item, ItemKey, ItemRevision, ItemSet, Project, StageItem
 from annotate.services import importing
+from annotate.services.importing.preview import preview_of
 from annotate.sources.structext import TASKS, Recipe
 from tests.annotate.test_import_pages import fields_of
 from tests.factories import make_member, make_project, make_stage
@@ -167,6 +168,16 @@ def test_what_cannot_be_asked_for_is_said_and_nothing_kept(browser, changes, wor
     assert response.status_code == 422
     assert words in response.content.decode()
     assert ImportJob.objects.count() == 0
+
+
+def test_the_page_of_large_texts_makes_a_few_of_them(project):
+    # 1,365 nodes of up to 30 attributes are some 200,000 characters.
+    recipe = Recipe(("json-first",), (5,), (4,), 100, 4)
+    job = importing.draft_import(project=project, by=None, file=importing.recipe_file(recipe), name="large.json")
+    preview = preview_of(job)
+    assert 2 <= preview.n_checked <= 12
+    assert not preview.is_whole
+    assert preview.problems == []
 
 
 def test_a_faulty_recipe_is_refused_at_the_door(browser):

@@ -31,8 +31,9 @@ from annotate.wording import _
 # What a page or a guess looks at: enough to meet every label of most files, read in a fraction of a second.
 SAMPLE = 2_000
 SAMPLE_BYTES = 8_000_000
-# Items of a recipe are made, not read: two of each task will do.
+# Items of a recipe are made, not read: two of each task will do, and of large texts a few.
 SAMPLE_GENERATED = 58
+SAMPLE_GENERATED_CHARS = 2_000_000
 # Each question of a sample is a query to run.
 SAMPLE_ASKED = 50
 SECONDS_OF_SAMPLE = 15.0
@@ -73,12 +74,17 @@ class Generated:
     """The items of a recipe, in the place of a file: how many were made tells how far it is."""
 
     def __init__(self, records: Iterator[Record]) -> None:
-        self._records, self._n_made = records, 0
+        self._records, self._n_made, self._n_chars = records, 0, 0
 
     def __iter__(self) -> Iterator[Record]:
         for record in self._records:
             self._n_made += 1
+            self._n_chars += sum(len(value) for _, value in record.values if isinstance(value, str))
             yield record
+
+    @property
+    def is_enough_for_a_sample(self) -> bool:
+        return self._n_made >= SAMPLE_GENERATED or self._n_chars > SAMPLE_GENERATED_CHARS
 
     def tell(self) -> int:
         """In bytes, as of a file; progress is told in kilobytes, and an item counts as one."""
@@ -151,8 +157,9 @@ class Sample:
 
 def sample_of(file: Any, records: Iterator[Record]) -> Sample:
     found: list[Record] = []
-    n_most = SAMPLE_GENERATED if isinstance(file, Generated) else SAMPLE
-    while len(found) < n_most and (file.tell() < SAMPLE_BYTES or not found):
+    while len(found) < SAMPLE and (file.tell() < SAMPLE_BYTES or not found):
+        if isinstance(file, Generated) and file.is_enough_for_a_sample:
+            break
         try:
             record = next(records, None)
         except SourceError as fault:
