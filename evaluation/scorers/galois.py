@@ -65,7 +65,7 @@ def near_text_2025(gold: str, result: str) -> bool:
 
 
 def near_cell(gold: str, result: str, text_rule: TextRule = near_text) -> bool:
-    """Both numbers: within 10 % of the gold one, which a gold 0 never is. Else by the rule for texts."""
+    """Both numbers: within 10 % of the gold one, which a gold 0 and a NaN never are. Else by the rule for texts."""
     wanted, given = _float(gold), _float(result)
     if wanted is not None and given is not None:
         return wanted != 0 and abs((wanted - given) / wanted) <= 0.1
@@ -99,9 +99,9 @@ def _filtered(answer: Table, gold: Table) -> _Result:
     )
 
 
-def _galois(name: str) -> Callable[[Callable[[_Result], float]], Callable[[_Result], float]]:
+def _galois(name: str, version: int = 1) -> Callable[[Callable[[_Result], float]], Callable[[_Result], float]]:
     def register(measure: Callable[[_Result], float]) -> Callable[[_Result], float]:
-        @scorer(name, takes=Takes.TABLE, spread_from=TABLES_PAY_FROM, is_published_rule=True)
+        @scorer(name, version=version, takes=Takes.TABLE, spread_from=TABLES_PAY_FROM, is_published_rule=True)
         def best(answer: Table, gold: Collection[Table]) -> Score:
             """The best over the gold tables."""
             try:
@@ -114,25 +114,25 @@ def _galois(name: str) -> Callable[[Callable[[_Result], float]], Callable[[_Resu
     return register
 
 
-@_galois("galois_cell_precision")
+@_galois("galois_cell_precision", version=2)
 def cell_precision(tables: _Result) -> float:
     """Distinct values of the result near one of gold / distinct values of the result."""
     return _cell_shares(tables, near_text)[0]
 
 
-@_galois("galois_cell_recall")
+@_galois("galois_cell_recall", version=2)
 def cell_recall(tables: _Result) -> float:
     """Distinct values of gold that one of the result is near to / distinct values of gold."""
     return _cell_shares(tables, near_text)[1]
 
 
-@_galois("galois_cell_f1")
+@_galois("galois_cell_f1", version=2)
 def cell_f1(tables: _Result) -> float:
     """The harmonic mean of both; 1 if both tables are empty, 0 if one is."""
     return _f1(*_cell_shares(tables, near_text))
 
 
-@_galois("galois_cell_f1_2025")
+@_galois("galois_cell_f1_2025", version=2)
 def cell_f1_2025(tables: _Result) -> float:
     """The same with the text rule committed in July 2025."""
     return _f1(*_cell_shares(tables, near_text_2025))
@@ -160,7 +160,7 @@ def tuple_constraint(tables: _Result) -> float:
     return sum(given[row] == n for row, n in wanted.items()) / len(wanted)
 
 
-@_galois("galois_tuple_similarity")
+@_galois("galois_tuple_similarity", version=2)
 def tuple_similarity(tables: _Result) -> float:
     """The older TS: the share of distinct gold rows whose first near result row occurs as often.
 
@@ -178,7 +178,7 @@ def tuple_similarity(tables: _Result) -> float:
     return found / len(wanted)
 
 
-@_galois("galois_tuple_cell_similarity")
+@_galois("galois_tuple_cell_similarity", version=2)
 def tuple_cell_similarity(tables: _Result) -> float:
     """The newer TS without its language-model judge: F1 over rows paired one to one, in order.
 
@@ -247,12 +247,11 @@ def _f1(precision: float, recall: float) -> float:
 
 @lru_cache(maxsize=50_000)
 def _float(text: str) -> float | None:
-    """What Java reads as a floating number, a comma for a dot; None for a NaN, which is near to nothing."""
+    """What Java reads as a floating number, NaN and infinity too, a comma for a dot; None for anything else."""
     text = text.replace(",", ".").strip().lower()
-    if len(text) > 300 or not _FLOAT.fullmatch(text) or text.endswith(("nan", "infinity")):
+    if len(text) > 300 or not _FLOAT.fullmatch(text):
         return None
-    number = float(text.rstrip("fd"))
-    return number if math.isfinite(number) else None
+    return float(text if text.endswith(("nan", "infinity")) else text.rstrip("fd"))
 
 
 def _text(cell: Cell) -> str:

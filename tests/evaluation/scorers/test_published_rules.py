@@ -3,7 +3,7 @@
 import pytest
 
 from evaluation.scorers import SCORERS, get_scorer
-from evaluation.scorers.galois import near_text, near_text_2025, normalised_cell
+from evaluation.scorers.galois import near_cell, near_text, near_text_2025, normalised_cell
 from evaluation.scorers.structext import summary_rouge_l
 from evaluation.scorers.temptabqa import convert
 from evaluation.scorers.wikitablequestions import normalised, target_items
@@ -132,6 +132,15 @@ def test_galois_accepts_a_year_within_ten_per_cent_and_no_zero():
     assert score("galois_cell_f1", table("y", [1754]), gold) == 0
     assert score("galois_cell_f1", table("y", [0]), table("y", [0])) == 0
     assert score("galois_cell_f1_exact", table("y", [0]), table("y", [0])) == 1
+
+
+def test_galois_reads_numbers_as_java_does_and_a_nan_is_near_to_nothing():
+    assert near_cell("1e3", "1050")
+    assert near_cell("10d", "10,5")
+    for text in ("nan", "infinity", "9" * 400):
+        assert near_cell(text, text) is (len(text) > 300)  # a text that is too long to be a number
+    assert score("galois_cell_f1", table("y", ["NaN"]), table("y", ["NaN"])) == 0
+    assert score("galois_cell_f1_exact", table("y", ["NaN"]), table("y", ["NaN"])) == 1
 
 
 def test_the_text_rule_of_2025_rejects_what_is_equal():

@@ -121,6 +121,21 @@ def test_two_answers_without_words_are_equal_and_one_is_worth_nothing():
     assert score("token_f1", "", "1912") == score("token_f1", "1912", "") == 0
 
 
+@pytest.mark.parametrize(
+    ("answer", "gold", "f1"),
+    [
+        ("北京大学", "北京", 2 * 2 / (4 + 2)),
+        ("東京タワー", "東京", 2 * 2 / (5 + 2)),
+        ("กรุงเทพมหานคร", "กรุงเทพ", 2 * 6 / (12 + 6)),
+        ("เชียงใหม่", "กรุงเทพ", 2 * 2 / (7 + 6)),
+    ],
+)
+def test_where_no_spaces_are_written_parts_count_all_the_same(answer, gold, f1):
+    assert score("token_f1", answer, gold) == pytest.approx(f1)
+    assert score("exact_match", answer, gold) == 0
+    assert score("exact_match", gold, f" {gold} ") == 1
+
+
 def test_the_best_gold_answer_counts():
     assert score("token_f1", "twelve months", "one year", "twelve long months") == pytest.approx(4 / 5)
 
@@ -135,6 +150,12 @@ def test_the_best_gold_answer_counts():
         ("a\u200bb soft\u00adhyphen", ["ab", "softhyphen"]),
         ("The An a Anna", ["anna"]),
         ("नहीं।", ["नहीं"]),
+        ("กรุงเทพ ๒๕๖๗", ["ก", "รุ", "ง", "เ", "ท", "พ", "2567"]),
+        ("ที่นี่", ["ที่", "นี่"]),
+        ("ນະຄອນ", ["ນ", "ະ", "ຄ", "ອ", "ນ"]),
+        ("ភ្នំពេញ", ["ភ្នំ", "ពេ", "ញ"]),
+        ("မြန်မာ", ["မြ", "န်", "မာ"]),
+        ("한국어 문제", ["한국어", "문제"]),
     ],
 )
 def test_words_in_any_script(text, words):
