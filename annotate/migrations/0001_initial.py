@@ -7,9 +7,10 @@ from django.db import migrations, models
 import annotate.models.assignment
 import annotate.models.person
 import annotate.models.recruiting
+from annotate.first_tables import FirstTables
 
 
-class Migration(migrations.Migration):
+class Migration(FirstTables):
     initial = True
 
     dependencies = [

@@ -4,8 +4,10 @@ import django.utils.timezone
 from django.conf import settings
 from django.db import migrations, models
 
+from annotate.first_tables import FirstTables
 
-class Migration(migrations.Migration):
+
+class Migration(FirstTables):
     initial = True
 
     dependencies = [
