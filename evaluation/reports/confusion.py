@@ -43,7 +43,8 @@ def confusion_figures(comparison: Comparison, found: DawidSkene | None) -> Itera
             )
     if found is None or len(comparison.people.names) > MAX_PEOPLE:
         return
-    n_answers = (comparison.people.labels >= 0).sum(axis=0)
+    # How many of a person's items are of each true label, in expectation.
+    n_of_label = (comparison.people.labels >= 0).T.astype(np.float64) @ np.nan_to_num(found.posteriors)
     for person, name in enumerate(comparison.people.names):
         for true, key in enumerate(comparison.keys):
             for given, other in enumerate(comparison.keys):
@@ -57,7 +58,7 @@ def confusion_figures(comparison: Comparison, found: DawidSkene | None) -> Itera
                     stratum=key,
                     stratum_value=other,
                     value=None if np.isnan(share) else float(share),
-                    n=int(n_answers[person]),
+                    n=round(float(n_of_label[person, true])),
                     n_people=1,
                     undefined=NO_TRIALS if np.isnan(share) else "",
                     is_exploratory=True,

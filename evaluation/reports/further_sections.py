@@ -195,7 +195,8 @@ def _confusion(figures: Figures) -> Section | None:
                 [
                     _(
                         "By row: of the items whose true label it is as Dawid and Skene’s model estimates, what this "
-                        "person gave, in %. The model can only be right where most people are."
+                        "person gave, in %; answers are the expected number of them. The model can only be right where "
+                        "most people are."
                     )
                 ],
             )

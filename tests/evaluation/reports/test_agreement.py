@@ -247,6 +247,8 @@ def test_it_is_told_which_labels_meet_and_what_each_person_takes_for_which():
     assert own["P-2", "low", "middle"] == pytest.approx(1, abs=1e-6)
     assert own["P-0", "low", "low"] == pytest.approx(1, abs=1e-6)
     assert sum(own["P-1", "high", label] for label in SCALE) == pytest.approx(1)
+    # One item of each true label, as everybody's majority has it.
+    assert {f.n for f in found if f.section == "person_confusion"} == {1}
 
 
 def test_a_label_that_nobody_gave_meets_none_and_free_text_has_no_table():
