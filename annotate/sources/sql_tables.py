@@ -25,7 +25,7 @@ IN_ORDER = "Write the rows in the order that the question asks for."
 IN_ANY_ORDER = "The order of the rows does not matter."
 # What the columns are called that a query adds to its record.
 COLUMNS, SCHEMA, ORDER, GOLD = "columns", "schema", "row_order", "gold_table"
-STRATA = ("attributes", "tuples", "cells", "operator")
+STRATA = ("attributes", "tuples", "cells", "operator", "kind")
 GIVEN = (COLUMNS, SCHEMA, ORDER, GOLD, *STRATA, "sql_database")
 
 _SQL_NAMES = ("sql", "query", "sql_query", "gold_sql", "gold_query")
@@ -115,6 +115,7 @@ def _given(values: dict[str, Any], query: Query, databases: Databases) -> list[t
         ("tuples", len(table.rows)),
         ("cells", len(table.columns) * len(table.rows)),
         ("operator", operators_in(sql)),
+        ("kind", kind_of(table.columns)),
         ("sql_database", database.name),
     ]
     # Whoever counted before stays right: published questions have some of these columns.
@@ -162,6 +163,12 @@ def schema_of(columns: Sequence[Column]) -> dict[str, Any]:
             "additionalProperties": False,
         },
     }
+
+
+def kind_of(columns: Sequence[Column]) -> str:
+    """Whether the table is of numbers, years among them, of names, or of both."""
+    n_numeric = sum(column.type in ("number", "year") for column in columns)
+    return "numeric" if n_numeric == len(columns) else "mixed" if n_numeric else "categorical"
 
 
 def has_outer_order(sql: str) -> bool:

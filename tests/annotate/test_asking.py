@@ -102,6 +102,7 @@ def test_questions_become_items_with_tables_as_gold(browser, project, stage):
     key = ItemKey.objects.get(item__external_id="q2")
     assert key.strata == [
         ["attributes", "2"], ["tuples", "2"], ["cells", "4"], ["operator", "where"], ["operator", "order by"],
+        ["kind", "mixed"],
     ]  # fmt: skip
     assert dict(key.extra) == {"sql_database": "world"}
 

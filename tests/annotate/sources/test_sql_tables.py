@@ -21,6 +21,7 @@ from annotate.sources.sql_tables import (
     ask,
     asked_mapping,
     has_outer_order,
+    kind_of,
     operators_in,
     proposed_query,
     table_of,
@@ -98,6 +99,14 @@ def test_gold_is_an_answer_of_a_table_field(world):
     value = get_field_type("table").validate(given["gold_table"], spec)
     assert value["rows"] == json.loads(given["gold_table"])["rows"]
     assert [column.type for column in columns_of(given["columns"])] == ["text", "number"]
+
+
+@pytest.mark.parametrize(
+    ("types", "kind"),
+    [("number", "numeric"), ("number year", "numeric"), ("text", "categorical"), ("text number", "mixed")],
+)
+def test_of_what_a_table_is(types, kind):
+    assert kind_of([Column(f"c{n}", name) for n, name in enumerate(types.split())]) == kind
 
 
 @pytest.mark.parametrize(
@@ -180,6 +189,7 @@ def test_what_the_columns_of_a_question_mean(world):
     assert draft.group == "world"
     assert draft.strata == [
         ["domain", "x"], ["attributes", "1"], ["tuples", "3"], ["cells", "3"], ["operator", "none"],
+        ["kind", "categorical"],
     ]  # fmt: skip
     assert draft.extra == [["sql_database", "world"]]
 
@@ -188,7 +198,7 @@ def test_several_operators_are_several_strata(world):
     record = Record(1, 1, [("id", "q"), ("sql", "SELECT name FROM city WHERE people > 1 ORDER BY 1")])
     mapping = asked_mapping(guess_mapping(["id", "sql"], [record], []), Query("sql"), ["id", "sql"], "table")
     strata = apply(mapping, ask(record, Query("sql"), world)).strata
-    assert strata[-2:] == [["operator", "where"], ["operator", "order by"]]
+    assert strata[-3:-1] == [["operator", "where"], ["operator", "order by"]]
 
 
 def test_what_was_counted_before_is_kept_and_what_a_query_gives_is_never_taken_from_the_file(world):
