@@ -57,6 +57,7 @@ class VoteOfK:
     """The accuracy of people's votes, by both denominators, and how the votes ended.
 
     all_items: a tie and an item without votes count as wrong. resolved: only items where the vote has a winner.
+    n_unscored: winners that the scorer cannot score; wrong in the first, left out of the second.
     coverage: share of items whose vote has a winner. votes_per_item: (k, number of items with k votes).
     """
 
@@ -68,6 +69,7 @@ class VoteOfK:
     n_plurality: int
     n_tied: int
     n_no_votes: int
+    n_unscored: int
     votes_per_item: tuple[tuple[int, int], ...]
 
 
@@ -167,9 +169,9 @@ def vote_of_k(
     labels: whole numbers, shape (n_items, n_people), the answers' keys, -1 where missing. scores: of the same shape,
     the score of each answer, NaN where missing; a winner scores the mean of the answers that voted for it. scorable:
     shape (n_items,), False where there is no gold; None means that every item has gold.
-    A tie is counted wrong in all_items, never broken, and left out of resolved. A plurality wins; n_plurality tells
-    how often. Undefined (no_trials) without an item. Raises ValueError for shapes that do not fit, or a scored answer
-    without a label.
+    A tie is counted wrong in all_items, never broken, and left out of resolved; so is a winner without a score, which
+    its gold label may not allow. A plurality wins; n_plurality tells how often. Undefined (no_trials) without an item.
+    Raises ValueError for shapes that do not fit, or a scored answer without a label.
     """
     keys = np.asarray(labels)
     values = score_matrix(scores)
@@ -187,23 +189,26 @@ def vote_of_k(
     codes = root_codes(item_roots[counted], keys.shape[0])
     votes = majority_votes(keys)
     winner_scores = _scores_of(votes.winners, keys, values)
-    if np.isnan(winner_scores[votes.winners >= 0]).any():
-        raise ValueError("The winning answer of a scorable item has no score.")
     n_items = votes.winners.size
     resolved = int((votes.winners >= 0).sum())
-    wrong_if_none = np.where(votes.winners >= 0, winner_scores, 0.0)
+    n_unscored = int(np.isnan(winner_scores[votes.winners >= 0]).sum())
+    wrong_if_none = np.where(np.isnan(winner_scores), 0.0, winner_scores)
+    note = "ties and items without votes count as wrong"
+    if n_unscored:
+        note = f"ties, items without votes and {n_unscored} that cannot be scored count as wrong"
     overall = mean_over_people("vote_of_k_all", wrong_if_none[:, np.newaxis], codes, bootstrap, "votes")
     decided = mean_over_people("vote_of_k_resolved", winner_scores[:, np.newaxis], codes, bootstrap, "votes")
     voters = int((keys >= 0).any(axis=0).sum())
     return VoteOfK(
-        all_items=replace(with_note(overall, "ties and items without votes count as wrong"), n_people=voters),
-        resolved=replace(decided, n_left_out=n_items - resolved, n_people=voters),
+        all_items=replace(with_note(overall, note), n_people=voters),
+        resolved=replace(decided, n_left_out=n_items - resolved + n_unscored, n_people=voters),
         coverage=resolved / n_items if n_items else None,
         n_unanimous=votes.count(Status.UNANIMOUS),
         n_majority=votes.count(Status.MAJORITY),
         n_plurality=votes.count(Status.PLURALITY),
         n_tied=votes.count(Status.TIE),
         n_no_votes=votes.count(Status.NO_VOTES),
+        n_unscored=n_unscored,
         votes_per_item=tuple(sorted(Counter(votes.n_votes.tolist()).items())),
     )
 

@@ -495,6 +495,27 @@ def test_items_without_gold_count_for_agreement_and_not_for_accuracy():
     assert figure["n_items"] == 24
 
 
+def test_an_answer_that_a_scorer_cannot_score_is_counted_and_stops_no_report():
+    study = make_study(form="text")
+    # ROUGE knows no word of it: undefined, where rouge-score says 0 to the gold answer itself.
+    Gold.objects.filter(item=study.items[0]).update(answers=["Москва"])
+    report = study.made_report(primary_scorer="rouge_l", further_scorers=["exact_match"])
+    assert (report.state, report.error) == ("done", "")
+    unscored = Score.objects.filter(scorer="rouge_l", gold__item=study.items[0])
+    assert unscored.exists()
+    assert {(score.value, score.note.partition(":")[0]) for score in unscored} == {
+        (None, "the gold label has no word that ROUGE counts")
+    }
+    by = {
+        name: figure_of(report, section="accuracy", row="people_mean", measure=name, denominator="answered")
+        for name in ("rouge_l", "exact_match")
+    }
+    n_answers = by["rouge_l"]["n"] + unscored.filter(annotation__isnull=False).count()
+    assert n_answers == by["exact_match"]["n"]
+    vote = figure_of(report, section="accuracy", row="people_vote", measure="rouge_l", denominator="all")
+    assert "cannot be scored" in vote["note"]
+
+
 def test_the_command_makes_a_report_and_writes_its_files(tmp_path, capsys):
     study = make_study(n_items=8)
     call_command("report", study.project.slug, tmp_path / "out", primary_run="Model B", resamples=200)

@@ -195,6 +195,15 @@ def test_items_without_gold_are_not_wrong():
     assert (result.all_items.value, result.all_items.n) == (1, 1)
 
 
+def test_a_winner_that_cannot_be_scored_is_wrong_in_all_items_left_out_of_the_resolved_and_told():
+    # Right, a winner without a score, a tie: 1 of 3, and 1 of 1.
+    result = vote_of_k([[0, 0], [1, 1], [0, 1]], [[1, 1], [NAN, NAN], [1, 0]])
+    assert (result.all_items.value, result.all_items.n) == (pytest.approx(1 / 3), 3)
+    assert (result.resolved.value, result.resolved.n, result.resolved.n_left_out) == (1, 1, 2)
+    assert result.n_unscored == 1
+    assert "1 that cannot be scored" in result.all_items.note
+
+
 def test_a_vote_on_independent_items_gets_wilsons_interval_and_on_tables_a_bootstrap():
     labels = np.array([[0, 0, 1], [1, 1, 0], [0, 0, 0], [0, 1, 0]])
     scores = (labels == 0).astype(float)
@@ -213,7 +222,6 @@ def test_the_vote_without_items_is_undefined():
     [
         ([[0, 1]], [[1]], "same shape"),
         ([[-1, 0]], [[1, 1]], "no label"),
-        ([[0, 0]], [[NAN, NAN]], "no score"),
     ],
 )
 def test_votes_and_scores_that_contradict_each_other_are_refused(labels, scores, said):
