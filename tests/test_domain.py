@@ -4,7 +4,7 @@ import pytest
 from django.db import DatabaseError, IntegrityError, transaction
 
 from annotate import events
-from annotate.models import Assignment, Event
+from annotate.models import Assignment, Event, GuidelineVersion
 from tests.factories import (
     make_annotation,
     make_annotator,
@@ -78,6 +78,15 @@ def test_external_ids_are_text_and_unique_in_their_project():
     with pytest.raises(IntegrityError), transaction.atomic():
         make_item(project, external_id="0001234567890123456789")
     assert project.items.get().external_id == "0001234567890123456789"
+
+
+def test_guidelines_of_one_number_are_there_once_for_a_project_and_once_for_a_stage():
+    stage = make_stage()
+    for of_stage in (None, stage):
+        own = {"project": stage.project, "stage": of_stage, "number": 900}
+        GuidelineVersion.objects.create(markdown="Read all of it.", **own)
+        with pytest.raises(IntegrityError), transaction.atomic():
+            GuidelineVersion.objects.create(markdown="Read some of it.", **own)
 
 
 @pytest.mark.django_db(transaction=True)

@@ -2251,8 +2251,14 @@ class Migration(FirstTables):
         ),
         migrations.AddConstraint(
             model_name="guidelineversion",
+            constraint=models.UniqueConstraint(fields=("stage", "number"), name="guideline_number_once_a_stage"),
+        ),
+        migrations.AddConstraint(
+            model_name="guidelineversion",
             constraint=models.UniqueConstraint(
-                fields=("project", "stage", "number"), name="guideline_number_once", nulls_distinct=False
+                condition=models.Q(("stage", None)),
+                fields=("project", "number"),
+                name="guideline_number_once_a_project",
             ),
         ),
         migrations.AddConstraint(

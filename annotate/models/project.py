@@ -43,8 +43,10 @@ class GuidelineVersion(models.Model):
 
     class Meta:
         constraints = [
+            # Two of them: SQLite takes every NULL for another, and those of the project as a whole have no stage.
+            models.UniqueConstraint(fields=["stage", "number"], name="guideline_number_once_a_stage"),
             models.UniqueConstraint(
-                fields=["project", "stage", "number"], nulls_distinct=False, name="guideline_number_once"
+                fields=["project", "number"], condition=models.Q(stage=None), name="guideline_number_once_a_project"
             ),
         ]
 
