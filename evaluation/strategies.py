@@ -67,6 +67,13 @@ STRATEGIES: dict[str, Strategy] = {
         exemplars="allowed",
         by_chance=True,
     ),
+    "until_empty": Strategy(
+        _("until empty"),
+        _("until empty: for tables; asks for more rows after each reply, until there are none"),
+        kind="rounds",
+        steps=Steps(_("Rounds at most"), least=1, usual=10, most=50),
+        field_types=frozenset({"table"}),
+    ),
 }
 
 

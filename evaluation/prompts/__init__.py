@@ -5,7 +5,8 @@ template turn it into messages. Everything goes through `render_chunk`, which re
 `render` is the same without them, for templates that are our own.
 """
 
-from evaluation.prompts import few_shot, self_consistency, zero_shot, zero_shot_cot  # noqa: F401  (a strategy registers by being imported)
+# A strategy registers by being imported.
+from evaluation.prompts import few_shot, self_consistency, until_empty, zero_shot, zero_shot_cot  # noqa: F401
 from evaluation.prompts.exemplars import ExemplarOverlap, Unit, check_exemplars
 from evaluation.prompts.inputs import Exemplar, Message, Option, PromptInput, shown_content
 from evaluation.prompts.plain_text import as_plain_text

@@ -52,7 +52,7 @@ from evaluation.clients.keys import KeyRefused, authority, key_for
 from evaluation.clients.openai import OpenAIClient
 from evaluation.clients.outgoing import AddressRefused, checked_url
 from evaluation.clients.pace import Meter, Pace
-from evaluation.conversations import Ask, Item, Reading, Reply, following, read, reads_each
+from evaluation.conversations import Ask, Item, Reading, Reply, ended_by_error, following, read, reads_each
 from evaluation.models import Call, Endpoint, Prediction, Run
 from evaluation.parsing.envelope import reasoning_in
 from evaluation.prompts import Message, RenderFailure, render_chunk
@@ -437,7 +437,9 @@ class _Shift:
                 self.tally.last_error = outcome.message
                 if outcome.stops_run and not self.tally.stopped_because:
                     self.tally.stopped_because = outcome.message
-                results.append(_Result(row, after_error(row, outcome), _failed_call_of(row, request, outcome)))
+                ended = ended_by_error(self.items[pk], row.replies, outcome)
+                values = after_error(row, outcome) if ended is None else ended.to_json()
+                results.append(_Result(row, values, _failed_call_of(row, request, outcome)))
         self._write(results)
         for retry_after, ids in unasked.items():
             self._give_back(ids, retry_after)

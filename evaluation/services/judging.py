@@ -28,6 +28,7 @@ from annotate.services.discarding import empty_queue
 from annotate.sources.mapping import hash_content
 from annotate.wording import _
 from evaluation.models import Call, CandidateOrigin, JudgeSample, Prediction, Run
+from evaluation.strategies import strategy_of
 
 MAX_RUNS = 20
 # Of all runs or pairs together: 20 runs with 5,000 answers each.
@@ -484,9 +485,7 @@ def _said(
         )
         # A completion is read only where it is shown: it may be long.
         spoken = [row[0] for row in rows if _shows_completion(draw, row[3])]
-        completions = dict(
-            Call.objects.filter(prediction__in=spoken).order_by("step").values_list("prediction_id", "completion")
-        )
+        completions = _completions(spoken)
         for pk, run, revision, state, answer, language in rows:
             if _shows_completion(draw, state):
                 value = completions.get(pk, "").strip() or None
@@ -495,6 +494,16 @@ def _said(
             else:
                 value = None
             found[run, revision] = Outcome(pk, state, value)
+    return found
+
+
+def _completions(predictions: Sequence[int]) -> dict[int, str]:
+    """What was said last, where each call builds on the one before; else all that was said."""
+    found: dict[int, str] = {}
+    calls = Call.objects.filter(prediction__in=predictions).order_by("step")
+    for pk, completion, strategy in calls.values_list("prediction_id", "completion", "prediction__run__strategy"):
+        before = "" if strategy_of(strategy).kind == "stages" or pk not in found else f"{found[pk]}\n\n"
+        found[pk] = before + completion
     return found
 
 

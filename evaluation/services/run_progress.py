@@ -12,7 +12,7 @@ from django.db.models import Count, OuterRef, Q, Subquery, Sum
 from django.db.models.functions import Left
 from django.utils import timezone
 
-from annotate.answers import FieldSpec, fields_from_json
+from annotate.answers import FieldSpec, fields_from_json, get_field_type
 from evaluation.models import Call, Endpoint, Prediction, Run
 from evaluation.services.running import LIVE
 
@@ -156,11 +156,17 @@ def page_of_predictions(*, run: Run, state: str = "", after: int = 0) -> Page:
 
 
 def answer_words(answer: dict[str, Any] | None, form: Iterable[FieldSpec]) -> str:
-    """An answer as people would have seen it on the form: options by their captions."""
+    """An answer as people would have seen it on the form: options by their captions; of a table how large it is."""
     if not answer:
         return ""
-    captions = {field.name: {option.value: option.caption for option in field.options} for field in form}
-    return ", ".join(str(captions.get(name, {}).get(str(value), value)) for name, value in answer.items())
+    fields = {field.name: field for field in form}
+    captions = {name: {option.value: option.caption for option in field.options} for name, field in fields.items()}
+    return ", ".join(
+        get_field_type("table").in_words(value, fields[name])
+        if name in fields and fields[name].type == "table"
+        else str(captions.get(name, {}).get(str(value), value))
+        for name, value in answer.items()
+    )
 
 
 def _row(prediction: Any, form: tuple[FieldSpec, ...]) -> Row:

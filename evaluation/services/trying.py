@@ -13,7 +13,7 @@ from typing import Any
 from annotate.services.background import beat
 from annotate.wording import _
 from evaluation.clients.base import ClientError, Completion, Inbox, Outcome, Request
-from evaluation.conversations import Ask, Item, Reading, Reply, following, read, reads_each
+from evaluation.conversations import Ask, Item, Reading, Reply, ended_by_error, following, read, reads_each
 from evaluation.models import Endpoint, Run, Trial
 from evaluation.parsing.envelope import reasoning_in
 from evaluation.prompts import RenderFailure
@@ -119,7 +119,12 @@ class _Tried:
                 self.calls[-1]["reading"] = reply.reading.to_json()
             self.next = following(self.item, self.replies)
         elif isinstance(outcome, ClientError):
-            self.error, self.calls[-1]["latency_ms"] = outcome.message, outcome.latency_ms
+            self.calls[-1]["latency_ms"] = outcome.latency_ms
+            ended = ended_by_error(self.item, self.replies, outcome)
+            if ended is None:
+                self.error = outcome.message
+            else:
+                self.next = ended
         else:
             self.error = NOT_ASKED
 

@@ -30,6 +30,8 @@ def step_words(strategy: str, step: int) -> str:
     asked = strategy_of(strategy)
     if asked.kind == "votes":
         return said(_("Sample %(number)s", number=step + 1))
+    if asked.kind == "rounds":
+        return said(_("Call %(number)s", number=step + 1))
     if len(asked.stages) == 1 or step >= len(asked.stages):
         return ""
     return said(

@@ -297,6 +297,7 @@ def _run_run_by(person: Person | Any, slug: str, run_id: int) -> Run:
 
 def _run_context(request: PersonRequest, project: Project, row: Run) -> dict[str, Any]:
     progress = run_progress.progress_of([row])[row.pk]
+    at_least, at_most = strategy_of(row.strategy).n_calls(row.n_steps)
     return project_page(project, request.user, "runs") | {
         "run": row,
         "progress": progress,
@@ -305,7 +306,8 @@ def _run_context(request: PersonRequest, project: Project, row: Run) -> dict[str
         "cost": budgets.cost_of(row),
         "worker": last_heard(),
         "is_live": row.state in running.LIVE,
-        "n_requests": row.item_set.n_items * row.repeats * strategy_of(row.strategy).n_calls(row.n_steps)[0],
+        "n_requests": row.item_set.n_items * row.repeats * at_least,
+        "may_take_more": at_most is None,
     }
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from annotate.answers import FieldSpec, fields_from_json
-from evaluation.clients.base import Completion
-from evaluation.conversations import Ask, Item, Reading, Reply, following, read
+from evaluation.clients.base import ClientError, Completion, ErrorKind
+from evaluation.conversations import Ask, Item, Reading, Reply, ended_by_error, following, read
 from evaluation.prompts import STRATEGIES, Exemplar, Option, PromptInput, default_wording, render
 from evaluation.prompts.inputs import is_reply
 from evaluation.strategies import STRATEGIES as FACTS
@@ -167,6 +168,157 @@ def test_exemplars_of_a_vote_show_their_answers_in_the_form_that_is_asked_for():
     assert chat[2]["content"] == "Answer: No"
 
 
+# Rounds
+
+TABLE = {"name": "rows", "type": "table", "caption": "Which cities?", "decides": True, "columns": ["city", "people"]}
+ONE, TWO, THREE = (
+    '[{"city": "Ulm", "people": 128}]',
+    '[{"city": "Jena", "people": 110}]',
+    '[{"city": "ulm ", "people": 128}]',
+)
+BROKEN = "Here they are: city Ulm"
+
+
+def table_item(n_steps: int = 10, **fields: Any) -> Item:
+    (field,) = fields_from_json([TABLE | fields])
+    prompt = PromptInput(
+        content=[["question", "Which cities?"]], caption="Which cities?", kind="structured", answer_form="As JSON."
+    )
+    return Item("one", field, prompt, render("until_empty", prompt), "rounds", n_steps)
+
+
+def rows(ended: Ask | Reading) -> list[list[Any]]:
+    assert isinstance(ended, Reading)
+    assert ended.state == "answered"
+    assert ended.answer is not None
+    found: list[list[Any]] = ended.answer["rows"]["rows"]
+    return found
+
+
+def test_more_rows_are_asked_for_with_all_that_was_said():
+    item = table_item()
+    first = turns(after(item))
+    assert [role for role, _ in first] == ["system", "user"]
+    second = turns(after(item, ONE))
+    assert second[:2] == first
+    assert second[2] == ("assistant", ONE)
+    assert second[3][1].startswith("List more rows if there are more")
+    third = turns(after(item, ONE, TWO))
+    assert third[:4] == second
+    assert third[4:] == [("assistant", TWO), second[3]]
+
+
+@pytest.mark.parametrize(
+    "empty", ["[]", "{}", "```json\n[]\n```", "```\n{ }\n```", '{"rows": []}', "<think>No.</think>[]"]
+)
+def test_an_empty_json_in_whatever_dress_ends_the_rounds(empty: str):
+    ended = after(table_item(), ONE, TWO, empty)
+    assert rows(ended) == [["Ulm", "128"], ["Jena", "110"]]
+    assert isinstance(ended, Reading)
+    assert ended.note == "Rows: 2. Rounds: 3. Ended by: an empty table"
+    # From the beginning it is the answer: nothing fits.
+    assert rows(after(table_item(), empty)) == []
+
+
+def test_rows_that_were_given_are_not_repeated_and_nothing_but_them_ends_the_rounds():
+    ended = after(table_item(), ONE, f"{TWO[:-1]}, {THREE[1:]}", THREE)
+    assert rows(ended) == [["Ulm", "128"], ["Jena", "110"]]
+    assert isinstance(ended, Reading)
+    assert ended.note == "Rows: 2. Rounds: 3. Repeated rows left out: 2. Ended by: repeated rows only"
+    # What one reply says twice it may mean: a result can have equal rows.
+    assert rows(after(table_item(), f"{ONE[:-1]}, {ONE[1:]}", "[]")) == [["Ulm", "128"], ["Ulm", "128"]]
+
+
+def test_the_limit_of_rounds_ends_them():
+    assert isinstance(after(table_item(2), ONE), Ask)
+    ended = after(table_item(2), ONE, TWO)
+    assert rows(ended) == [["Ulm", "128"], ["Jena", "110"]]
+    assert isinstance(ended, Reading)
+    assert ended.note.endswith("Ended by: the limit of rounds")
+
+
+def test_what_cannot_be_read_is_asked_for_once_more_and_then_counts_as_no_rows():
+    item = table_item()
+    asked = turns(after(item, ONE, BROKEN))
+    assert asked[-2:] == [
+        ("assistant", BROKEN),
+        (
+            "user",
+            "That cannot be read as JSON. Give the same rows once more, as one valid JSON array and nothing else.",
+        ),
+    ]
+    mended = turns(after(item, ONE, BROKEN, TWO))
+    assert mended[-1][1].startswith("List more rows")
+    # A second chance for each round that needs one.
+    assert isinstance(after(item, BROKEN, ONE, BROKEN), Ask)
+    ended = after(item, ONE, BROKEN, BROKEN)
+    assert rows(ended) == [["Ulm", "128"]]
+    assert isinstance(ended, Reading)
+    assert ended.note.endswith("Ended by: a reply that could not be read, asked for twice")
+
+
+@pytest.mark.parametrize(
+    ("completion", "state"),
+    [
+        (Completion(BROKEN), "unparsed"),
+        (Completion(""), "empty"),
+        (Completion("The cit", finish_reason="length"), "cut_off"),
+    ],
+)
+def test_a_first_round_that_cannot_be_read_twice_is_told_by_its_name(completion: Completion, state: str):
+    assert isinstance(after(table_item(), completion), Ask)
+    ended = after(table_item(), completion, completion)
+    assert isinstance(ended, Reading)
+    assert (ended.state, ended.answer) == (state, None)
+
+
+def test_an_empty_reply_is_asked_for_anew_without_an_empty_turn():
+    item = table_item()
+    assert turns(after(item, Completion(""))) == turns(after(item))
+
+
+def test_of_a_reply_that_was_cut_off_the_whole_rows_are_kept_and_more_are_asked_for():
+    cut = Completion('[{"city": "Ulm", "people": 128}, {"city": "Je', finish_reason="length")
+    assert turns(after(table_item(), cut))[-1][1].startswith("List more rows")
+    assert rows(after(table_item(), cut, "[]")) == [["Ulm", "128"]]
+
+
+def test_a_refusal_ends_the_rounds_and_is_one_if_nothing_came_before():
+    refusal = "I'm sorry, but I can't help with that."
+    ended = after(table_item(), refusal)
+    assert isinstance(ended, Reading)
+    assert ended.state == "refused"
+    assert rows(after(table_item(), ONE, refusal)) == [["Ulm", "128"]]
+
+
+def test_how_many_rows_the_form_wants_is_asked_of_all_rounds_together():
+    assert rows(after(table_item(min=2), ONE, TWO, "[]"))
+    ended = after(table_item(min=2), ONE, "[]")
+    assert isinstance(ended, Reading)
+    assert ended.state == "unparsed"
+    assert "at least 2 rows" in ended.note
+
+
+def test_columns_that_nobody_declared_are_those_of_the_first_rows():
+    (field,) = fields_from_json([{key: value for key, value in TABLE.items() if key != "columns"}])
+    item = replace(table_item(), field=field)
+    ended = after(item, ONE, '[{"people": 110, "City": "Jena", "river": "Saale"}]', "[]")
+    assert isinstance(ended, Reading)
+    assert ended.answer == {"rows": {"columns": ["city", "people"], "rows": [["Ulm", "128"], ["Jena", "110"]]}}
+
+
+def test_only_a_request_that_is_itself_at_fault_ends_the_rounds():
+    item = table_item()
+    too_long = ClientError(ErrorKind.BAD_REQUEST, "HTTP 400: too long")
+    ended = ended_by_error(item, replied(item, ONE), too_long)
+    assert rows(ended) == [["Ulm", "128"]]  # type: ignore[arg-type]
+    assert ended is not None
+    assert ended.note.endswith("Ended by: an error: HTTP 400: too long")
+    assert ended_by_error(item, (), too_long) is None
+    assert ended_by_error(item, replied(item, ONE), ClientError(ErrorKind.SERVER_ERROR, "down")) is None
+    assert ended_by_error(label_item("zero_shot_cot"), replied(label_item("zero_shot_cot"), "So."), too_long) is None
+
+
 # All strategies
 
 
@@ -181,6 +333,8 @@ def of_kind(kind: str) -> dict[str, Any]:
 @pytest.mark.parametrize("kind", ["label", "short_answer", "structured"])
 @pytest.mark.parametrize("strategy", [name for name, facts in FACTS.items() if facts.exemplars != "needed"])
 def test_every_strategy_asks_every_kind_of_question_in_its_own_words(strategy: str, kind: str):
+    if FACTS[strategy].field_types and kind != "structured":
+        return
     wording = default_wording(strategy, kind)  # type: ignore[arg-type]
     assert wording.system
     assert wording.user

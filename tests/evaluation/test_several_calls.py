@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -216,6 +217,102 @@ def test_as_many_samples_as_usual_vote_where_none_are_asked_for(server):
     assert voting(server, n_steps=None).n_steps == 5
 
 
+# Rounds
+
+TABLE = [
+    {"name": "rows", "type": "table", "caption": "Which cities?", "decides": True, "columns": ["city", "people"]},
+]
+MORE = "List more rows"
+
+
+def table(*names: str) -> str:
+    return json.dumps([{"city": name, "people": 100} for name in names])
+
+
+def in_rounds(server: Running, n_items: int = 1, **fields: Any) -> Run:
+    return two_stages(server, n_items, stage=make_stage(form=TABLE), strategy="until_empty", **fields)
+
+
+def replying(*texts: str) -> list[dict[str, Any]]:
+    """To each request for more, in turn."""
+    return [{"contains": MORE, "times": 1, "behaviour": {"text": text}} for text in texts]
+
+
+def test_rows_are_asked_for_until_there_are_none_and_joined(server):
+    server.play(*replying(table("Jena", "Ulm"), "[]"), text=table("Ulm"))
+    run = work(in_rounds(server))
+    prediction = run.predictions.get()
+    assert prediction.answer == {"rows": {"columns": ["city", "people"], "rows": [["Ulm", "100"], ["Jena", "100"]]}}
+    assert prediction.note == "Rows: 2. Rounds: 3. Repeated rows left out: 1. Ended by: an empty table"
+    # The tokens of all rounds are counted.
+    assert (run.n_counted, run.prompt_tokens, run.completion_tokens) == (3, 33, 9)
+    readings = [reading["answer"]["rows"]["rows"] for _step, reading in steps(run, "reading")]
+    assert readings == [[["Ulm", "100"]], [["Jena", "100"], ["Ulm", "100"]], []]
+    text = page(run, "prediction", prediction.pk)
+    assert "2 rows of city, people" in text
+    assert "Call 3" in text
+    assert "Ended by: an empty table" in text
+    assert "<dt>Rounds at most</dt><dd>10</dd>" in page(run)
+
+
+def test_broken_json_in_a_later_round_is_asked_for_once_more(server):
+    mended = {"contains": "cannot be read", "behaviour": {"text": table("Jena")}}
+    server.play(*replying("the city of Jena", "[]"), mended, text=table("Ulm"))
+    run = work(in_rounds(server))
+    prediction = run.predictions.get()
+    assert prediction.answer is not None
+    assert prediction.answer["rows"]["rows"] == [["Ulm", "100"], ["Jena", "100"]]
+    assert [reading["state"] for _step, reading in steps(run, "reading")] == [
+        "answered", "unparsed", "answered", "answered"
+    ]  # fmt: skip
+    server.play(
+        *replying("the city of Jena"), {"contains": "cannot be read", "behaviour": {"text": "Jena!"}}, text=table("Ulm")
+    )
+    run = work(in_rounds(server))
+    prediction = run.predictions.get()
+    assert prediction.note.endswith("Ended by: a reply that could not be read, asked for twice")
+    assert prediction.answer is not None
+
+
+def test_a_round_that_fails_is_repeated_and_the_rows_before_it_stay(server):
+    server.play({"contains": MORE, "times": 1, "behaviour": {"status": 500}}, *replying("[]"), text=table("Ulm"))
+    run = work(in_rounds(server))
+    assert outcomes(run) == {"pending": 1}
+    make_due(run)
+    work(run)
+    assert steps(run, "attempts") == [(0, 1), (1, 2)]
+    assert run.predictions.get().note.startswith("Rows: 1. Rounds: 2.")
+
+
+def test_a_chat_that_grew_too_long_ends_the_rounds_with_the_rows_that_there_are(server):
+    server.play({"contains": MORE, "behaviour": {"status": 400, "message": "too long"}}, text=table("Ulm"))
+    run = work(in_rounds(server))
+    prediction = run.predictions.get()
+    assert (prediction.state, run.state) == ("answered", "done")
+    assert prediction.note.endswith("Ended by: an error: HTTP 400: too long")
+    assert steps(run, "error_kind") == [(0, ""), (1, "bad_request")]
+
+
+def test_the_limit_and_the_kind_of_question_are_checked(server):
+    server.play(text=table("Ulm"))
+    run = work(in_rounds(server, n_steps=1))
+    assert run.predictions.get().note == "Rows: 1. Rounds: 1. Ended by: the limit of rounds"
+    assert len(server.calls()) == 1
+    with pytest.raises(WorkNotPossible, match="for answers that are tables"):
+        two_stages(server, strategy="until_empty")
+
+
+def test_a_trial_of_rounds_reckons_with_as_many_calls_as_its_items_took(server):
+    server.play(*replying("[]"), text=table("Ulm"))
+    run = draft(server, 2, stage=make_stage(form=TABLE), strategy="until_empty", n_steps=3)
+    assert "Further ones follow" in page(run)
+    results = tried(run).results
+    # The first reply to "more" is empty, every other one says the same again.
+    assert sorted(len(result["calls"]) for result in results) == [2, 2]
+    found = trials.estimate_of(trials.latest_trial(run), run)
+    assert (found.n_answers, found.requests.mean) == (2, 4)
+
+
 # Faults between the steps
 
 
@@ -405,7 +502,7 @@ def tried(run: Run) -> Trial:
 
 
 def draft(server: Running, n_items: int = 6, **fields: Any) -> Run:
-    stage = make_stage()
+    stage = fields.pop("stage", None) or make_stage()
     limits = fields.pop("limits", {})
     endpoint = make_endpoint(
         stage.project, provider="openai", model="small", base_url=server.base_url, max_in_flight=2, **limits
