@@ -1,6 +1,7 @@
 """What the database itself refuses, whoever asks."""
 
 import pytest
+from django.core.management import call_command
 from django.db import DatabaseError, IntegrityError, transaction
 
 from annotate import events
@@ -78,6 +79,10 @@ def test_external_ids_are_text_and_unique_in_their_project():
     with pytest.raises(IntegrityError), transaction.atomic():
         make_item(project, external_id="0001234567890123456789")
     assert project.items.get().external_id == "0001234567890123456789"
+
+
+def test_each_constraint_is_one_that_this_database_holds():
+    call_command("check", databases=["default"], fail_level="WARNING")
 
 
 def test_guidelines_of_one_number_are_there_once_for_a_project_and_once_for_a_stage():
