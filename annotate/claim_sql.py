@@ -88,6 +88,11 @@ DRAWN = f"""{APART} AND place.purpose = 'qualification' AND place.id IN (
 HOLDS_A_LEASE = """EXISTS (
     SELECT 1 FROM annotate_assignment held
     WHERE held.stage_id = %(stage)s AND held.person_id = %(person)s AND held.state = 'leased')"""
+# Than the one that ends in the same statement.
+HOLDS_ANOTHER_LEASE = """EXISTS (
+    SELECT 1 FROM annotate_assignment held
+    WHERE held.stage_id = %(stage)s AND held.person_id = %(person)s AND held.state = 'leased'
+        AND held.id <> %(assignment)s)"""
 
 # Where the person reads on; -1 for somebody who has not begun.
 CURSOR = """COALESCE((
@@ -119,6 +124,9 @@ SMALLEST_FREE_SLOT = """(
     WHERE candidate.slot NOT IN (
         SELECT held.slot FROM annotate_assignment held
         WHERE held.stage_item_id = %(stage_item)s AND held.slot IS NOT NULL))"""
+
+# As SMALLEST_FREE_SLOT, but it looks when it is called: within a statement others' rows are those of its beginning.
+FREE_SLOT_NOW = "annotate_smallest_free_slot"
 
 
 @cache
@@ -220,15 +228,47 @@ def take_place(
 def _take_place(
     languages: tuple[str, ...], where: str, wait: bool, stays_with_root: bool, has_checks: bool, owes_check: bool
 ) -> tuple[str, dict[str, str]]:
+    which, parameters = _first_place(languages, where, HOLDS_A_LEASE, wait, stays_with_root, has_checks, owes_check)
+    content, language, item, external_id = (
+        f"(SELECT {column} FROM annotate_itemrevision shown JOIN annotate_item item ON item.id = shown.item_id "
+        "WHERE shown.id = revision_id)"
+        for column in _SHOWN
+    )
+    return (
+        f"""
+UPDATE annotate_stageitem SET active = active + 1
+WHERE id = {which}
+RETURNING {_taken(has_checks, is_counted=True)}, {content}, {language}, {item}, {external_id}
+""",
+        parameters,
+    )
+
+
+def _first_place(
+    languages: tuple[str, ...],
+    where: str,
+    holds_a_lease: str,
+    wait: bool,
+    stays_with_root: bool,
+    has_checks: bool,
+    owes_check: bool,
+    what: str = "id",
+) -> tuple[str, dict[str, str]]:
+    """The first place that the person may get, in brackets, its row locked; see `take_place`.
+
+    holds_a_lease: the condition that takes nothing more. what: its id, or on PostgreSQL "place", the whole row as it is
+    when it is locked.
+    """
     condition, parameters = (UNSEEN, {}) if where == DRAWN else eligible(languages)
     is_locking = connection.vendor == "postgresql"
     passing_over = "FOR UPDATE OF place SKIP LOCKED" if is_locking else ""
     waiting = "FOR UPDATE OF place" if is_locking else ""
+    column, work_id = ("place", "(found.work).id") if what == "place" else ("place.id", "found.work")
 
     def first(where: str, order: str = "place.rank", lock: str = passing_over) -> str:
         return f"""(
-    SELECT place.id FROM annotate_stageitem place
-    WHERE place.stage_id = %(stage)s AND {where} AND {condition} AND NOT {HOLDS_A_LEASE}
+    SELECT {column} FROM annotate_stageitem place
+    WHERE place.stage_id = %(stage)s AND {where} AND {condition} AND NOT {holds_a_lease}
     ORDER BY {order} LIMIT 1 {lock})"""
 
     which = first(where, _ORDERS.get(where, "place.rank"), waiting if wait else passing_over)
@@ -236,29 +276,33 @@ def _take_place(
         # Never waited for: whoever waits holds the work that was found.
         before_work = [first(CHECK, _OWN_ORDER)] if owes_check else []
         before_work.append(first(f"{OPEN_CHECK} AND {_BEFORE_THE_WORK_OF_ITS_ROOT}"))
+        # No column is called "place": within `first` it would be taken for the row of that name.
         which = f"""(
-    SELECT COALESCE({", ".join(before_work)}, work.id) FROM annotate_stageitem work WHERE work.id = {which})"""
+    SELECT COALESCE({", ".join(before_work)}, found.work)
+    FROM (SELECT {which} AS work LIMIT 1 OFFSET 0) found
+        JOIN annotate_stageitem work ON work.id = {work_id})"""
     if stays_with_root:
         # COALESCE looks no further than it must: what is after the cursor is read when the root has nothing more.
         handed_out = f"({CLAIMABLE} OR {OPEN_CHECK})" if has_checks else CLAIMABLE
         which = f"COALESCE({first(f'{OF_THE_ROOT_AT_HAND} AND {handed_out}')}, {which})"
-    return (
-        f"""
-UPDATE annotate_stageitem SET active = active + 1
-WHERE id = {which}
-RETURNING id, rank, round, purpose, revision_id, root_id,
-    {count_of_root("annotate_stageitem", has_checks=has_checks, condition="alike.rank <= annotate_stageitem.rank")},
-    {count_of_root("annotate_stageitem", has_checks=has_checks)},
-    (SELECT shown.content FROM annotate_itemrevision shown WHERE shown.id = revision_id),
-    (SELECT shown.language FROM annotate_itemrevision shown WHERE shown.id = revision_id),
-    (SELECT item.id FROM annotate_item item JOIN annotate_itemrevision shown ON shown.item_id = item.id
-     WHERE shown.id = revision_id),
-    (SELECT item.external_id FROM annotate_item item JOIN annotate_itemrevision shown ON shown.item_id = item.id
-     WHERE shown.id = revision_id)
-""",
-        parameters,
-    )
+    return which, parameters
 
+
+def _taken(has_checks: bool, *, is_counted: bool) -> str:
+    """What is read of a place that was taken, in the order in which `services/assigning.py` expects it.
+
+    is_counted: whether those of its root are; else it says NULL, and they are counted where there is a root.
+    """
+    position, n_in_root = "CAST(NULL AS bigint)", "CAST(NULL AS bigint)"
+    if is_counted:
+        position = count_of_root(
+            "annotate_stageitem", has_checks=has_checks, condition="alike.rank <= annotate_stageitem.rank"
+        )
+        n_in_root = count_of_root("annotate_stageitem", has_checks=has_checks)
+    return f"id, rank, round, purpose, revision_id, root_id, {position} AS position, {n_in_root} AS n_in_root"
+
+
+_SHOWN = ("shown.content", "shown.language", "item.id", "item.external_id")
 
 AFTER_CURSOR = f"{CLAIMABLE} AND place.rank > {CURSOR}"
 UP_TO_CURSOR = f"{CLAIMABLE} AND place.rank <= {CURSOR}"
@@ -309,13 +353,16 @@ INSERT INTO annotate_assignment
      skip_note, draft_version)
 VALUES (%(stage)s, %(stage_item)s, %(person)s, %(token)s, 'leased', {SMALLEST_FREE_SLOT}, %(round)s, %(purpose)s,
         {now()}, {lease_end()}, '', '', 0)
-ON CONFLICT (stage_item_id, person_id) DO UPDATE
+{_OFFERED_AGAIN}
+RETURNING id, token, draft, draft_version
+"""
+
+
+_OFFERED_AGAIN = """ON CONFLICT (stage_item_id, person_id) DO UPDATE
 SET state = 'leased', slot = excluded.slot, round = excluded.round, purpose = excluded.purpose,
     leased_at = excluded.leased_at,
     lease_expires_at = excluded.lease_expires_at, finished_at = NULL
-WHERE annotate_assignment.state IN ('expired', 'withdrawn')
-RETURNING id, token, draft, draft_version
-"""
+WHERE annotate_assignment.state IN ('expired', 'withdrawn')"""
 
 
 @cache
@@ -372,25 +419,104 @@ def store_answer(annotation: tuple[str, ...], event: tuple[str, ...]) -> str:
     was faster, or it ran out. Each step takes its row from the one before, so that rows are locked in the order of all
     services: the assignment, then its place. For PostgreSQL: SQLite has no statements within statements.
     """
-    return f"""
-WITH ended AS (
+    return f"WITH {_stored(annotation, event)} SELECT id FROM stored"
+
+
+@lru_cache(maxsize=256)
+def store_and_take_next(
+    annotation: tuple[str, ...],
+    event: tuple[str, ...],
+    *,
+    languages: tuple[str, ...],
+    where: str,
+    stays_with_root: bool,
+    has_checks: bool,
+    owes_check: bool,
+) -> tuple[str, dict[str, str]]:
+    """`store_answer`, `take_place`, `lease` and `move_on` in one statement, which is a transaction by itself.
+
+    It returns the annotation's id, what the person did, the assignment (id NULL: there was no place) and the place with
+    its content; nothing, changing nothing, as `store_answer`, and where the person has no participation to count in.
+    For PostgreSQL, and for work: nobody qualifies by it.
+
+    All of it sees the rows as they were when it began, but for those that it locks. So the lease that ends here is left
+    out when it asks whether the person holds one, the slot comes from a function, which looks when it is called and
+    finds what stood in the locked place until then, and a place is counted as taken only when it is leased: there is
+    nothing to give back where another tab was faster. The steps stand in the order of all services' locks, each taking
+    its row from the one before: the assignment, its place, the next place, the person's participation.
+    """
+    another_lease = HOLDS_A_LEASE.replace(
+        "held.state = 'leased'", "held.state = 'leased' AND held.id <> %(assignment)s"
+    )
+    which, parameters = _first_place(
+        languages, where, another_lease, False, stays_with_root, has_checks, owes_check, what="place"
+    )
+    # As services/submitting.py, _may_still_owe.
+    keeps_debt = """CASE WHEN %(owes_check)s AND taken.purpose = ''
+            AND (taken.root_id IS NULL OR taken.root_id IS DISTINCT FROM %(ended_root)s) THEN 0 ELSE 1 END"""
+    return (
+        f"""
+WITH {_stored(annotation, event, IN_THE_STAGE)}, found AS MATERIALIZED (
+    SELECT {which} AS next FROM stored
+), leased AS (
+    INSERT INTO annotate_assignment
+        (stage_id, stage_item_id, person_id, token, state, slot, round, purpose, leased_at, lease_expires_at,
+         skip_reason, skip_note, draft_version)
+    SELECT %(stage)s, (found.next).id, %(person)s, %(token)s, 'leased', {FREE_SLOT_NOW}((found.next).id),
+        (found.next).round, (found.next).purpose, {now()}, {lease_end()}, '', '', 0
+    FROM found WHERE (found.next).id IS NOT NULL
+    {_OFFERED_AGAIN}
+    RETURNING id, token, draft, draft_version, stage_item_id
+), taken AS (
+    UPDATE annotate_stageitem SET active = active + 1
+    WHERE id = (SELECT stage_item_id FROM leased)
+    RETURNING {_taken(has_checks, is_counted=stays_with_root)}
+), moved AS (
+    UPDATE annotate_participation mine
+    SET rank = CASE WHEN taken.purpose = '' THEN taken.rank ELSE mine.rank END,
+        last_rank = COALESCE(taken.rank, mine.last_rank),
+        checks_owed = (mine.checks_owed + %(checks_owed)s) * {keeps_debt},
+        n_answered = mine.n_answered + 1, active_seconds = mine.active_seconds + %(active_seconds)s,
+        last_seen_at = {now()}
+    FROM stored LEFT JOIN taken ON TRUE
+    WHERE mine.stage_id = %(stage)s AND mine.person_id = %(person)s
+    RETURNING mine.n_answered, mine.n_skipped, mine.active_seconds
+)
+SELECT stored.id, moved.n_answered, moved.n_skipped, moved.active_seconds,
+    leased.id, leased.token, leased.draft, leased.draft_version,
+    taken.id, taken.rank, taken.round, taken.purpose, taken.revision_id, taken.root_id, taken.position, taken.n_in_root,
+    {", ".join(_SHOWN)}
+FROM stored CROSS JOIN moved LEFT JOIN leased ON TRUE LEFT JOIN taken ON TRUE
+    LEFT JOIN annotate_itemrevision shown ON shown.id = taken.revision_id
+    LEFT JOIN annotate_item item ON item.id = shown.item_id
+""",
+        parameters,
+    )
+
+
+IN_THE_STAGE = """EXISTS (
+    SELECT 1 FROM annotate_participation mine WHERE mine.stage_id = %(stage)s AND mine.person_id = %(person)s)"""
+
+
+def _stored(annotation: tuple[str, ...], event: tuple[str, ...], condition: str = "TRUE") -> str:
+    """The steps of `store_answer`, of which "stored" has a row with the annotation's id, or none."""
+    return f"""ended AS (
     UPDATE annotate_assignment
     SET state = 'submitted', finished_at = {now()}, draft = NULL, draft_version = draft_version + 1
-    WHERE id = %(assignment)s AND state = 'leased'
+    WHERE id = %(assignment)s AND state = 'leased' AND {condition}
     RETURNING stage_item_id
 ), counted AS (
     UPDATE annotate_stageitem SET active = active - 1, done = done + 1, due_at = {now()}
     WHERE id = (SELECT stage_item_id FROM ended)
+    RETURNING id
 ), stored AS (
     INSERT INTO annotate_annotation ({", ".join(annotation)})
-    SELECT {", ".join(f"%(annotation.{column})s" for column in annotation)} FROM ended
+    SELECT {", ".join(f"%(annotation.{column})s" for column in annotation)} FROM counted
     RETURNING id
 ), recorded AS (
     INSERT INTO annotate_event (subject_id, {", ".join(event)})
     SELECT stored.id, {", ".join(f"%(event.{column})s" for column in event)} FROM stored
-)
-SELECT id FROM stored
-"""
+)"""
 
 
 @cache

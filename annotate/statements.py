@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeVar
 
-from django.db import DEFAULT_DB_ALIAS, connections
+from django.db import DEFAULT_DB_ALIAS, connections, models
 from django.db.backends.utils import CursorWrapper
+from django.db.models.base import ModelState
+
+Row = TypeVar("Row", bound=models.Model)
 
 
 def one_row(statement: str, parameters: Mapping[str, Any]) -> tuple[Any, ...] | None:
@@ -29,3 +32,18 @@ def _run(database: Any, cursor: CursorWrapper, statement: str, parameters: Mappi
     if database.vendor == "postgresql":
         statement = database.prepare(statement)  # config/postgresql
     cursor.execute(statement, parameters)
+
+
+def row_of(model: type[Row], columns: Iterable[tuple[str, Any]], **related: models.Model) -> Row:
+    """A row in memory from what a statement returned: (column, value), each column by its name in Python ("stage_id").
+
+    related: rows that it points to, by the name of the relation. What is not given is read when asked for, instead of
+    being a default that is not true. As Model.from_db, which goes through all fields and sends two signals that nobody
+    listens to: an answer makes a dozen rows, and that took a twentieth of its time.
+    """
+    row = model.__new__(model)
+    row._state = ModelState()
+    row._state.adding, row._state.db = False, DEFAULT_DB_ALIAS
+    row.__dict__.update(columns)
+    row._state.fields_cache.update(related)
+    return row

@@ -196,9 +196,7 @@ class Migration(FirstTables):
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 (
                     "token",
-                    models.CharField(
-                        default=annotate.models.assignment.new_token, editable=False, max_length=22, unique=True
-                    ),
+                    models.CharField(default=annotate.models.assignment.new_token, editable=False, max_length=22),
                 ),
                 (
                     "state",
@@ -1443,6 +1441,7 @@ class Migration(FirstTables):
                     "author",
                     models.ForeignKey(
                         blank=True,
+                        db_index=False,
                         null=True,
                         on_delete=django.db.models.deletion.PROTECT,
                         related_name="+",
@@ -2311,6 +2310,12 @@ class Migration(FirstTables):
         migrations.AddIndex(
             model_name="stageitem",
             index=models.Index(
+                condition=models.Q(("author__isnull", False)), fields=["author"], name="stage_item_authored"
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="stageitem",
+            index=models.Index(
                 condition=models.Q(("root__isnull", False)), fields=["stage", "root", "rank"], name="stage_item_of_root"
             ),
         ),
@@ -2429,10 +2434,12 @@ class Migration(FirstTables):
         migrations.AddIndex(
             model_name="assignment",
             index=models.Index(
-                condition=models.Q(("state", "leased")),
-                fields=["stage", "lease_expires_at"],
-                name="assignment_live_leases",
+                condition=models.Q(("state", "leased")), fields=["stage", "person"], name="assignment_live_leases"
             ),
+        ),
+        migrations.AddConstraint(
+            model_name="assignment",
+            constraint=models.UniqueConstraint(fields=("token",), name="assignment_token_once"),
         ),
         migrations.AddConstraint(
             model_name="assignment",

@@ -41,7 +41,7 @@ class Assignment(models.Model):
         "annotate.StageItem", on_delete=models.PROTECT, related_name="assignments", db_index=False
     )
     person = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="assignments")
-    token = models.CharField(max_length=22, unique=True, default=new_token, editable=False)
+    token = models.CharField(max_length=22, default=new_token, editable=False)
     state = models.CharField(max_length=10, choices=State.choices, default=State.LEASED)
     slot = models.PositiveIntegerField(null=True, blank=True)
     round = models.PositiveSmallIntegerField(default=1)
@@ -71,6 +71,8 @@ class Assignment(models.Model):
 
     class Meta:
         constraints = [
+            # No unique=True: on PostgreSQL a text would get a second index, for searches by its beginning.
+            models.UniqueConstraint(fields=["token"], name="assignment_token_once"),
             models.UniqueConstraint(fields=["stage_item", "person"], name="assignment_once"),
             models.UniqueConstraint(
                 fields=["stage_item", "slot"], condition=Q(slot__isnull=False), name="assignment_slot_once"
@@ -87,9 +89,8 @@ class Assignment(models.Model):
         ]
         indexes = [
             models.Index(fields=["stage", "person", "state"], name="assignment_mine"),
-            models.Index(
-                fields=["stage", "lease_expires_at"], condition=Q(state="leased"), name="assignment_live_leases"
-            ),
+            # As many as people hold items: who holds one is asked with every answer, which have run out seldom.
+            models.Index(fields=["stage", "person"], condition=Q(state="leased"), name="assignment_live_leases"),
         ]
 
     def __str__(self) -> str:

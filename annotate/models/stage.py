@@ -159,7 +159,9 @@ class StageItem(models.Model):
         help_text="Items of one root are given out one after another; null: it stands by itself.",
     )
     language = models.CharField(max_length=35, blank=True)
-    author = models.ForeignKey("annotate.Person", on_delete=models.PROTECT, null=True, blank=True, related_name="+")
+    author = models.ForeignKey(
+        "annotate.Person", on_delete=models.PROTECT, null=True, blank=True, related_name="+", db_index=False
+    )
     author_group = models.CharField(
         max_length=8, blank=True, default="", db_default="", help_text="In a cross-check: whom it is kept from."
     )
@@ -219,6 +221,7 @@ class StageItem(models.Model):
             # A handful beside the work, found without reading it.
             models.Index(fields=["stage", "purpose"], condition=~Q(purpose=""), name="stage_item_apart"),
             models.Index(fields=["due_at"], condition=Q(due_at__isnull=False), name="stage_item_due"),
+            models.Index(fields=["author"], condition=Q(author__isnull=False), name="stage_item_authored"),
             models.Index(fields=["stage", "root", "rank"], condition=Q(root__isnull=False), name="stage_item_of_root"),
         ]
 

@@ -36,7 +36,7 @@ from annotate.models import (
 )
 from annotate.models.assignment import new_token
 from annotate.services.counting import PersonCounts
-from annotate.statements import one_row, run
+from annotate.statements import one_row, row_of, run
 
 
 class Left(StrEnum):
@@ -229,30 +229,84 @@ def take_place(
     """
     if not transaction.get_connection().in_atomic_block:
         raise RuntimeError("a place and the assignment that holds it are one transaction")
-    # One that waits for rows goes through them in one order, and locks nothing on its way round. Adjudicators get the
-    # most disputed item there is, also when it came after they had read on.
-    from_the_front = wait or stage.kind == Stage.Kind.ADJUDICATE
-    places = [claim_sql.ANYWHERE] if from_the_front else [claim_sql.AFTER_CURSOR, claim_sql.UP_TO_CURSOR]
-    own: dict[str, int] = {"stage": stage.pk, "person": person.pk}
-    has_checks = bool(stage.check_every) and standing.is_qualified
-    owes_check = has_checks and standing.checks_owed > 0
-    if not standing.is_qualified:
-        places = [claim_sql.DRAWN]
-    elif owes_check:
-        own["factor"], own["offset"] = order_of_checks(seed=stage.seed, who=person.pseudonym)
-    for where in places:
+    own = _own(stage, person, standing)
+    for where in _places(stage, standing, wait=wait):
         statement, parameters = claim_sql.take_place(
             languages,
             where=where,
             wait=wait,
             stays_with_root=stays_with_root and where == claim_sql.AFTER_CURSOR,
-            has_checks=has_checks,
-            owes_check=owes_check,
+            has_checks=_has_checks(stage, standing),
+            owes_check=_owes_check(stage, standing),
         )
         place = one_row(statement, own | parameters)
         if place is not None:
             return _lease(stage, person, place)
     return None
+
+
+def store_and_take_next(
+    *,
+    stage: Stage,
+    person: Person,
+    languages: Sequence[str],
+    standing: Standing,
+    stays_with_root: bool,
+    annotation: dict[str, Any],
+    event: dict[str, Any],
+    done: dict[str, Any],
+) -> tuple[int, PersonCounts, Assignment | None] | None:
+    """The answer stored, the next item leased and what the person did so far, in one statement of PostgreSQL.
+
+    Its parts are those of `take_place` and `move_on`, without the way round the end of the stage: the assignment is
+    None where that is next. annotation, event: column -> value. done: what ended, and what it adds to the person's
+    participation (claim_sql.store_and_take_next). None, changing nothing, where the lease of the answer is gone.
+    """
+    statement, parameters = claim_sql.store_and_take_next(
+        tuple(annotation),
+        tuple(event),
+        languages=tuple(languages),
+        where=_places(stage, standing)[0],
+        stays_with_root=stays_with_root,
+        has_checks=_has_checks(stage, standing),
+        owes_check=_owes_check(stage, standing),
+    )
+    given = parameters | _own(stage, person, standing) | done
+    given |= {"token": new_token(), "lease_minutes": stage.lease_minutes}
+    given |= {f"annotation.{column}": value for column, value in annotation.items()}
+    given |= {f"event.{column}": value for column, value in event.items()}
+    row = one_row(statement, given)
+    if row is None:
+        return None
+    mine, lease, place = PersonCounts(*row[1:4]), row[4:8], row[8:]
+    taken = None if lease[0] is None else _leased(stage, person, lease, place)
+    return row[0], mine, taken
+
+
+def _places(stage: Stage, standing: Standing, *, wait: bool = False) -> list[str]:
+    """Where a place is looked for, one after the other."""
+    if not standing.is_qualified:
+        return [claim_sql.DRAWN]
+    # One that waits for rows goes through them in one order, and locks nothing on its way round. Adjudicators get the
+    # most disputed item there is, also when it came after they had read on.
+    from_the_front = wait or stage.kind == Stage.Kind.ADJUDICATE
+    return [claim_sql.ANYWHERE] if from_the_front else [claim_sql.AFTER_CURSOR, claim_sql.UP_TO_CURSOR]
+
+
+def _has_checks(stage: Stage, standing: Standing) -> bool:
+    return bool(stage.check_every) and standing.is_qualified
+
+
+def _owes_check(stage: Stage, standing: Standing) -> bool:
+    return _has_checks(stage, standing) and standing.checks_owed > 0
+
+
+def _own(stage: Stage, person: Person, standing: Standing) -> dict[str, int]:
+    """Who looks for a place and where, and the order in which checks come to them."""
+    own: dict[str, int] = {"stage": stage.pk, "person": person.pk}
+    if _owes_check(stage, standing):
+        own["factor"], own["offset"] = order_of_checks(seed=stage.seed, who=person.pseudonym)
+    return own
 
 
 def move_on(
@@ -328,9 +382,8 @@ def _claim_waiting(stage: Stage, person: Person, languages: Sequence[str], stand
 
 
 def _lease(stage: Stage, person: Person, place: tuple[Any, ...]) -> Assignment | None:
-    stage_item_id, rank, round_, purpose, revision_id, root_id, position, n_in_root, *rest = place
-    content, language, item_id, external_id = rest
-    row = one_row(
+    stage_item_id, _, round_, purpose, *_ = place
+    lease = one_row(
         claim_sql.lease(),
         {
             "stage": stage.pk,
@@ -342,33 +395,29 @@ def _lease(stage: Stage, person: Person, place: tuple[Any, ...]) -> Assignment |
             "lease_minutes": stage.lease_minutes,
         },
     )
-    if row is None:
+    if lease is None:
         # Another request of the same person took this very item a moment ago: give the place back.
         StageItem.objects.filter(pk=stage_item_id).update(active=F("active") - 1)
         return None
-    assignment_id, token, draft, draft_version = row
-    # from_db: what was not read is read when asked for, instead of being a default that is not true. It takes values in
-    # the order of the model's fields, whatever the order of the names.
-    database = connection.alias
-    item = Item.from_db(database, ["id", "external_id"], [item_id, external_id])
-    revision = ItemRevision.from_db(
-        database, ["id", "item_id", "content", "language"], [revision_id, item_id, _from_json(content), language]
-    )
-    revision.item = item
-    stage_item = StageItem.from_db(
-        database,
-        ["id", "stage_id", "revision_id", "rank", "root_id", "round"],
-        [stage_item_id, stage.pk, revision_id, rank, root_id, round_],
-    )
-    stage_item.in_root = (position, n_in_root) if root_id is not None else None
-    stage_item.stage, stage_item.revision = stage, revision
-    assignment = Assignment.from_db(
-        database,
-        ["id", "stage_id", "stage_item_id", "person_id", "token", "state", "purpose", "draft", "draft_version"],
-        [assignment_id, stage.pk, stage_item_id, person.pk, token, "leased", purpose, _from_json(draft), draft_version],
-    )
-    assignment.stage, assignment.stage_item, assignment.person = stage, stage_item, person
-    return assignment
+    return _leased(stage, person, lease, place)
+
+
+def _leased(stage: Stage, person: Person, lease: Sequence[Any], place: Sequence[Any]) -> Assignment:
+    """The assignment with its item, from what claim_sql returns."""
+    assignment_id, token, draft, draft_version = lease
+    stage_item_id, rank, round_, purpose, revision_id, root_id, position, n_in_root, *shown = place
+    content, language, item_id, external_id = shown
+    item = row_of(Item, [("id", item_id), ("external_id", external_id)])
+    of_revision = {"id": revision_id, "item_id": item_id, "content": _from_json(content), "language": language}
+    revision = row_of(ItemRevision, of_revision.items(), item=item)
+    of_place = {"id": stage_item_id, "stage_id": stage.pk, "revision_id": revision_id}
+    of_place |= {"rank": rank, "root_id": root_id, "round": round_}
+    stage_item = row_of(StageItem, of_place.items(), stage=stage, revision=revision)
+    stage_item.in_root = None if root_id is None or position is None else (position, n_in_root)
+    own = {"id": assignment_id, "stage_id": stage.pk, "stage_item_id": stage_item_id, "person_id": person.pk}
+    own |= {"token": token, "state": Assignment.State.LEASED, "purpose": purpose}
+    own |= {"draft": _from_json(draft), "draft_version": draft_version}
+    return row_of(Assignment, own.items(), stage=stage, stage_item=stage_item, person=person)
 
 
 def _extend(assignment: Assignment, stage: Stage) -> bool:

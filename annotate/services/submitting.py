@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, NamedTuple, TypeAlias
 
 from django.db import connection, models, transaction
@@ -141,6 +142,14 @@ def submit_and_claim_next(
     stage, person = assignment.stage, assignment.person
     before = standing or assigning.standing_of(stage, person)
     _refuse_bare_decision(assignment, is_decision=False)
+    form = circumstances or Circumstances()
+    if _may_go_at_once(assignment, before):
+        if form.held_seconds is None:
+            form = replace(form, held_seconds=_held_seconds(assignment))
+        annotation = _new_annotation(assignment, answer, client_key, stage_version, form)
+        if done := _store_and_take_next(annotation, languages, before):
+            return done
+        # No lease any more: another click was faster, or the answer is late. The steps below tell them apart.
     taken, mine = None, None
     with transaction.atomic():
         annotation, is_new = _store(assignment, answer, client_key, stage_version, circumstances)
@@ -335,21 +344,10 @@ def _store(
 ) -> tuple[Annotation, bool]:
     """The annotation, and whether it is new: an earlier one is returned if it was stored before."""
     form = circumstances or Circumstances()
-    annotation = Annotation(
-        assignment=assignment,
-        stage_version=stage_version,
-        guideline_version_id=form.guideline_version_id,
-        answer=_validated(assignment, answer, stage_version),
-        is_flagged=form.is_flagged,
-        flag_note=form.flag_note,
-        client_key=client_key,
-        **(form.attention._asdict() if form.attention else {}),
-    )
-    if connection.vendor == "postgresql" and form.held_seconds is not None:
-        annotation.wall_seconds, annotation.active_seconds = _seconds(form.held_seconds, form)
-        if _store_at_once(annotation):
-            return annotation, True
-        # No lease any more: another click was faster, or the answer is late. The steps below tell them apart.
+    annotation = _new_annotation(assignment, answer, client_key, stage_version, form)
+    if connection.vendor == "postgresql" and form.held_seconds is not None and _store_at_once(annotation):
+        return annotation, True
+    # No lease any more: another click was faster, or the answer is late. The steps below tell them apart.
     rows = Assignment.objects.filter(pk=assignment.pk)
     # "A submit outranks any draft": a late autosave meets a newer version and a state that takes no drafts.
     ending: dict[str, Any] = {
@@ -374,34 +372,108 @@ def _store(
         place.update(active=F("active") - 1, done=F("done") + 1, due_at=Now())
     else:
         return _earlier(assignment, client_key), False
-    held = form.held_seconds
-    if held is None:
-        leased = rows.annotate(clock=Now()).values_list("leased_at", "clock").get()
-        held = (leased[1] - leased[0]).total_seconds()
-    annotation.wall_seconds, annotation.active_seconds = _seconds(held, form)
+    if form.held_seconds is None:
+        annotation.wall_seconds, annotation.active_seconds = _seconds(_held_seconds(assignment), form)
     annotation.save(force_insert=True)
     _record(SUBMITTED, assignment, annotation, **({"surplus": True} if is_surplus else {}))
     return annotation, True
 
 
+def _new_annotation(
+    assignment: Assignment, answer: Answer, client_key: str, stage_version: StageVersion, form: Circumstances
+) -> Annotation:
+    """Not stored yet. Raises AnswerInvalid, AnswerBelongsElsewhere."""
+    annotation = Annotation(
+        assignment=assignment,
+        stage_version=stage_version,
+        guideline_version_id=form.guideline_version_id,
+        answer=_validated(assignment, answer, stage_version),
+        is_flagged=form.is_flagged,
+        flag_note=form.flag_note,
+        client_key=client_key,
+        **(form.attention._asdict() if form.attention else {}),
+    )
+    if form.held_seconds is not None:
+        annotation.wall_seconds, annotation.active_seconds = _seconds(form.held_seconds, form)
+    return annotation
+
+
+def _held_seconds(assignment: Assignment) -> float:
+    rows = Assignment.objects.filter(pk=assignment.pk)
+    leased_at, clock = rows.annotate(clock=Now()).values_list("leased_at", "clock").get()
+    seconds: float = (clock - leased_at).total_seconds()
+    return seconds
+
+
+def _may_go_at_once(assignment: Assignment, standing: Standing) -> bool:
+    """Whether the answer and the next item can be one statement: for work in an open stage, on PostgreSQL."""
+    return (
+        connection.vendor == "postgresql"
+        and assignment.stage.state == Stage.State.OPEN
+        and standing.is_qualified
+        and not _is_to_qualify(assignment)
+    )
+
+
+def _store_and_take_next(annotation: Annotation, languages: Sequence[str], before: Standing) -> Acknowledged | None:
+    """What `submit_and_claim_next` does with a lease, in one statement; None, writing nothing, where it is gone."""
+    assignment = annotation.assignment
+    stage, person = assignment.stage, assignment.person
+    standing = _standing_after(before, assignment, has_ended=True)
+    stored = assigning.store_and_take_next(
+        stage=stage,
+        person=person,
+        languages=languages,
+        standing=standing,
+        stays_with_root=_may_have_left_a_root(assignment),
+        annotation=_columns(annotation),
+        event=_columns_of_event(annotation),
+        done={
+            "assignment": assignment.pk,
+            "ended_root": assignment.stage_item.root_id,
+            "active_seconds": annotation.active_seconds or 0,
+            "checks_owed": standing.checks_owed - before.checks_owed,
+            "owes_check": standing.checks_owed > 0,
+        },
+    )
+    if stored is None:
+        return None
+    annotation_id, mine, taken = stored
+    _is_stored(annotation, annotation_id)
+    # Once round the end of the stage, or where others hold what is left.
+    following = taken or assigning.claim_next(stage=stage, person=person, languages=languages, standing=standing)
+    return Acknowledged(annotation, following, mine)
+
+
 def _store_at_once(annotation: Annotation) -> bool:
     """What `_store` does with a leased assignment, in one statement; False, writing nothing, without one."""
+    of_annotation, of_event = _columns(annotation), _columns_of_event(annotation)
+    parameters = {f"annotation.{column}": value for column, value in of_annotation.items()}
+    parameters |= {f"event.{column}": value for column, value in of_event.items()}
+    stored = one_row(
+        claim_sql.store_answer(tuple(of_annotation), tuple(of_event)),
+        parameters | {"assignment": annotation.assignment_id},
+    )
+    if stored is None:
+        return False
+    _is_stored(annotation, stored[0])
+    return True
+
+
+def _is_stored(annotation: Annotation, pk: int) -> None:
+    annotation.pk = pk
+    annotation._state.adding = False
+
+
+def _columns_of_event(annotation: Annotation) -> dict[str, Any]:
+    """Of the event that goes with a new answer, but for the answer's id, which the statement knows."""
     assignment = annotation.assignment
     event = events.row(
         verb=SUBMITTED, subject=annotation, project_id=assignment.stage.project_id, actor=assignment.person
     )
-    of_annotation, of_event = _columns(annotation), _columns(event)
-    del of_event["subject_id"]  # the statement knows it
-    parameters = {f"annotation.{column}": value for column, value in of_annotation.items()}
-    parameters |= {f"event.{column}": value for column, value in of_event.items()}
-    stored = one_row(
-        claim_sql.store_answer(tuple(of_annotation), tuple(of_event)), parameters | {"assignment": assignment.pk}
-    )
-    if stored is None:
-        return False
-    annotation.pk = stored[0]
-    annotation._state.adding = False
-    return True
+    columns = _columns(event)
+    del columns["subject_id"]
+    return columns
 
 
 def _end_leased(rows: models.QuerySet[Assignment], ending: dict[str, Any]) -> int:
@@ -424,9 +496,18 @@ def _end_expired(rows: models.QuerySet[Assignment], place: models.QuerySet[Stage
 
 
 def _columns(row: models.Model) -> dict[str, Any]:
-    """Column -> value of a new row, as Django would insert it."""
-    fields = [field for field in row._meta.concrete_fields if not field.primary_key]
-    return {str(field.column): field.get_db_prep_save(field.pre_save(row, add=True), connection) for field in fields}
+    """Column -> value of a new row for PostgreSQL, whose driver takes all values as they are, but for JSON."""
+    values = row.__dict__
+    return {
+        column: field.get_db_prep_save(values[name], connection) if is_json else values[name]
+        for column, name, is_json, field in _columns_of(type(row))
+    }
+
+
+@cache
+def _columns_of(model: type[models.Model]) -> list[tuple[str, str, bool, models.Field[Any, Any]]]:
+    fields = [field for field in model._meta.concrete_fields if not field.primary_key]
+    return [(str(field.column), field.attname, isinstance(field, models.JSONField), field) for field in fields]
 
 
 def _earlier(assignment: Assignment, client_key: str) -> Annotation:

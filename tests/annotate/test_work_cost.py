@@ -20,8 +20,8 @@ NOW = timezone.now()
 # With real transactions: BEGIN and COMMIT are statements too.
 pytestmark = pytest.mark.django_db(transaction=True)
 
-# On PostgreSQL an answer is stored in one statement; SQLite has no statements within statements.
-MOST = 8 if connection.vendor == "postgresql" else 11
+# On PostgreSQL one statement stores the answer and leases the next item; SQLite has no statements within statements.
+MOST = 3 if connection.vendor == "postgresql" else 11
 
 
 def make_large_stage(n_items: int, *, per_root: int = 0, check_every: int = 0, n_checks: int = 0) -> Stage:
@@ -95,9 +95,11 @@ def test_an_answer_costs_the_same_statements_in_any_project():
     assert len(large["draft"]) <= 7, "\n".join(large["draft"])
     assert len(large["page, item in hand"]) <= 12, "\n".join(large["page, item in hand"])
     assert len(large["page, new item"]) <= 15, "\n".join(large["page, new item"])
-    # One transaction, begun and ended among what was counted.
-    assert sum(sql.startswith("BEGIN") for sql in large["submit"]) == 1
-    assert sum(sql.startswith("COMMIT") for sql in large["submit"]) == 1
+    # One transaction, begun and ended among what was counted, or a statement that is one by itself.
+    n_begun = 0 if connection.vendor == "postgresql" else 1
+    assert sum(sql.startswith("BEGIN") for sql in large["submit"]) == n_begun
+    assert sum(sql.startswith("COMMIT") for sql in large["submit"]) == n_begun
+    assert sum(" ".join(sql.split()).startswith("WITH ended AS") for sql in large["submit"]) == 1 - n_begun
 
 
 def test_questions_about_tables_cost_no_statement_more():
