@@ -9,16 +9,16 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
-from django.db import connection
 from django.db.models import Q
 
+from annotate.answers import FieldSpec, fields_from_json
 from annotate.checking import Standing
 from annotate.claim_sql import newest_guidelines, seconds_since
 from annotate.models import Assignment, GuidelineVersion, Membership, Person, Project, Stage, StageItem, StageVersion
-from annotate.statements import one_row
+from annotate.statements import one_row, row_of
 
 
 @dataclass(frozen=True)
@@ -86,17 +86,11 @@ def held_by(*, person: Person, token: str) -> Held | None:
         return None
     assignment_id, state, purpose, draft, draft_version, seconds, *rest = row
     desk = _desk(person, rest[len(_PLACE) :])
-    stage_item = StageItem.from_db(connection.alias, _PLACE, rest[: len(_PLACE)])
-    stage_item.stage = desk.stage
-    assignment = Assignment.from_db(
-        connection.alias,
-        ["id", "stage_id", "stage_item_id", "person_id", "token", "state", "purpose", "draft", "draft_version"],
-        [
-            *(assignment_id, desk.stage.pk, stage_item.pk, person.pk),
-            *(token, state, purpose, _from_json(draft), draft_version),
-        ],
-    )
-    assignment.stage, assignment.person, assignment.stage_item = desk.stage, person, stage_item
+    stage_item = row_of(StageItem, zip(_PLACE, rest[: len(_PLACE)], strict=True), stage=desk.stage)
+    own = {"id": assignment_id, "stage_id": desk.stage.pk, "stage_item_id": stage_item.pk, "person_id": person.pk}
+    own |= {"token": token, "state": state, "purpose": purpose}
+    own |= {"draft": _from_json(draft), "draft_version": draft_version}
+    assignment = row_of(Assignment, own.items(), stage=desk.stage, person=person, stage_item=stage_item)
     return Held(assignment, float(seconds), desk)
 
 
@@ -127,7 +121,6 @@ _STAGE = [
 _VERSION = ["id", "stage_id", "fields", "shown_keys", "instruction"]
 _SEAT = ["id", "role", "languages"]
 _PLACE = ["id", "stage_id", "revision_id", "rank", "root_id", "round"]
-_JSON = {"roles", "fields", "shown_keys", "languages"}
 
 _COLUMNS = ", ".join(
     [
@@ -178,17 +171,20 @@ def _held() -> str:
 def _desk(person: Person, row: Sequence[Any]) -> Desk:
     values = iter(row)
 
-    def take(names: list[str]) -> list[Any]:
-        return [_from_json(next(values)) if name in _JSON else next(values) for name in names]
+    def take(names: list[str]) -> dict[str, Any]:
+        return {name: next(values) for name in names}
 
-    # from_db: what was not read is read when asked for, instead of being a default that is not true.
-    alias = connection.alias
-    project = Project.from_db(alias, _PROJECT, take(_PROJECT))
-    stage = Stage.from_db(alias, _STAGE, take(_STAGE))
-    stage.project = project
-    version = StageVersion.from_db(alias, _VERSION, take(_VERSION))
-    seat_id, *seat_rest = take(_SEAT)
-    seat = None if seat_id is None else Membership.from_db(alias, _SEAT, [seat_id, *seat_rest])
+    project = row_of(Project, take(_PROJECT).items())
+    of_stage = take(_STAGE)
+    stage = row_of(Stage, (of_stage | {"roles": _from_json(of_stage["roles"])}).items(), project=project)
+    of_version = take(_VERSION)
+    asked = {name: _from_json(of_version[name]) for name in ("fields", "shown_keys")}
+    version = row_of(StageVersion, (of_version | asked).items())
+    if isinstance(of_version["fields"], str):
+        version.specs = _specs_in(of_version["fields"])
+    of_seat = take(_SEAT)
+    of_seat["languages"] = _from_json(of_seat["languages"])
+    seat = None if of_seat["id"] is None else row_of(Membership, of_seat.items())
     guideline_id, is_qualified, n_met, checks_owed, known_guideline_id, has_unread_answers, pinned_at = values
     return Desk(
         person=person,
@@ -201,6 +197,12 @@ def _desk(person: Person, row: Sequence[Any]) -> Desk:
         has_unread_answers=bool(has_unread_answers),
         pins=str(pinned_at or ""),
     )
+
+
+@lru_cache(maxsize=256)
+def _specs_in(fields: str) -> tuple[FieldSpec, ...]:
+    """Read once for all who have the same form before them: nothing in it can be changed."""
+    return fields_from_json(json.loads(fields))
 
 
 def _from_json(value: Any) -> Any:

@@ -10,7 +10,6 @@ from django.contrib.auth.views import redirect_to_login
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.utils.functional import LazyObject
-from django.views.decorators.cache import never_cache
 from django.views.decorators.vary import vary_on_headers
 
 from annotate.desk import Held, held_by
@@ -20,6 +19,13 @@ from annotate.person_token import is_token_of
 from annotate.views.signing_in import sign_in_to_send, wants_json
 
 View = Callable[..., HttpResponse]
+
+NEVER_KEPT = "max-age=0, no-cache, no-store, must-revalidate, private"
+
+
+def is_by_script(request: HttpRequest) -> bool:
+    """Whether the page's script asks and wants a fragment. As request.htmx, which reads all headers for this one."""
+    return request.META.get("HTTP_HX_REQUEST") == "true"
 
 
 def at_work(view: View) -> View:
@@ -37,7 +43,19 @@ def at_work(view: View) -> View:
                 return JsonResponse({"error": "person", "message": str(refusal)}, status=refusal.http_status)
             return render(request, "annotate/other_person.html", status=refusal.http_status)
 
-    return never_cache(vary_on_headers("HX-Request", "Accept")(inner))
+    return _never_kept(vary_on_headers("HX-Request", "Accept")(inner))
+
+
+def _never_kept(view: View) -> View:
+    """As never_cache, in a constant: the header is the same for every page."""
+
+    @wraps(view)
+    def inner(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        response = view(request, *args, **kwargs)
+        response.headers["Cache-Control"] = NEVER_KEPT
+        return response
+
+    return inner
 
 
 def _signed_out(request: HttpRequest) -> HttpResponse:

@@ -7,19 +7,20 @@ item, rendered with a mark in each of those places.
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
 from django.http import HttpRequest
-from django.middleware.csrf import get_token
 from django.template.loader import render_to_string
-from django.utils.html import conditional_escape
-from django.utils.safestring import SafeString, mark_safe
+from django.utils.safestring import SafeString
 from django.utils.translation import get_language
 
 from annotate.answers import get_field_type
+from annotate.services.counting import Progress
+from config.csrf import masked_token
 
 TEMPLATE = "annotate/partials/item.html"
 
@@ -39,8 +40,15 @@ SAME_TEXTS = ("instruction", "guideline_version", "pins", "stage_version", "skip
 MARK = re.compile("\x00([^\x00]+)\x00")
 
 
+class Mark(SafeString):
+    """What stands in a frame for a value; put into a format, for the value in that format."""
+
+    def __format__(self, form: str) -> str:
+        return f"{self[:-1]}:{form}\x00" if form else str(self)
+
+
 def fresh_item(request: HttpRequest, context: Mapping[str, Any]) -> SafeString | None:
-    """The fragment for the page's script, with the person's progress; None where it must be rendered as a whole.
+    """The fragment for the page's script; None where it must be rendered as a whole.
 
     context: of annotate/work.html.
     """
@@ -56,6 +64,7 @@ def fresh_item(request: HttpRequest, context: Mapping[str, Any]) -> SafeString |
         for field in context["fields"]
     ]
     same["item"] = {"blocks": bool(item["blocks"])}
+    same["request"] = {"htmx": True}
     same["in_root"] = in_root and {name: in_root[name] for name in ("position", "n", "is_table")}
     each = {
         "assignment.token": context["assignment"].token,
@@ -70,23 +79,31 @@ def fresh_item(request: HttpRequest, context: Mapping[str, Any]) -> SafeString |
         "active_seconds": str(context["active_seconds"] or ""),
         "person_token": context["person_token"],
         "client_key": context["client_key"],
-        "csrf_token": get_token(request),
+        "csrf_token": masked_token(request),
+        **_counts_of(context["progress"]),
     }
-    progress = {"progress": context["progress"], "request": request}
-    return mark_safe(render_to_string("annotate/partials/progress.html", progress) + framed(TEMPLATE, same, each))
+    return framed(TEMPLATE, same, each)
+
+
+def _counts_of(progress: Progress) -> dict[str, str]:
+    """As the template writes them: in attributes as they are, in words with separators. A total of 0 is none."""
+    counts = {"mine_done": progress.mine_done, "mine_total": progress.mine_total}
+    written = {f"progress.{name}": str(n) if n or name == "mine_done" else "" for name, n in counts.items()}
+    return written | {f"progress.{name}:,": f"{n:,}" for name, n in counts.items()}
 
 
 def framed(template: str, same: Mapping[str, Any], each: Mapping[str, str]) -> SafeString:
     """The template as it is rendered with both; it is rendered once for all that have `same` in common.
 
-    each: values by dotted names, which the template may only put out or test for being empty. A name in neither is
-    empty: whatever a frame is made of is named here, so that nobody's page can keep what was another's.
+    each: values by dotted names, which the template may only put out or test for being empty; behind a colon the format
+    of one that it puts out in a format. A name in neither is empty: whatever a frame is made of is named here, so that
+    nobody's page can keep what was another's.
     """
-    given = tuple((name, bool(value)) for name, value in each.items())
+    given = tuple((name, bool(value)) for name, value in each.items() if ":" not in name)
     parts = list(_frame(template, get_language(), _frozen(same), given))
-    escaped = {name: conditional_escape(value) for name, value in each.items()}
+    escaped = {name: value if isinstance(value, SafeString) else html.escape(value) for name, value in each.items()}
     parts[1::2] = [escaped[name] for name in parts[1::2]]
-    return mark_safe("".join(parts))
+    return SafeString("".join(parts))
 
 
 @lru_cache(maxsize=256)
@@ -101,7 +118,7 @@ def _frame(template: str, language: str, same: Any, given: tuple[tuple[str, bool
         inner = context
         for step in path:
             inner = inner.setdefault(step, {})
-        inner[last] = mark_safe(f"\x00{name}\x00") if has_value else ""
+        inner[last] = Mark(f"\x00{name}\x00") if has_value else ""
     return tuple(MARK.split(render_to_string(template, context)))
 
 

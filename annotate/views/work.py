@@ -42,7 +42,7 @@ from annotate.services.showing import given_to
 from annotate.shown import ShownItem, shown_item
 from annotate.templatetags.content import kind_of
 from annotate.views import adjudication, audit, fresh_item, judging, recruiting, review
-from annotate.views.at_work import at_work, held_assignment, signed_person
+from annotate.views.at_work import at_work, held_assignment, is_by_script, signed_person
 from annotate.views.guidelines import guidelines_beside
 from annotate.views.qualifying import words_of
 from annotate.views.sheets import Sheet
@@ -81,7 +81,7 @@ def submit(request: HttpRequest, token: str) -> HttpResponse:
     version = _version_seen(request, desk)
     form = _form(request, assignment, version)
     if not form.is_valid() or form.is_look:
-        status = 200 if form.is_look and request.htmx else 422  # type: ignore[attr-defined]
+        status = 200 if form.is_look and is_by_script(request) else 422
         return _page(request, desk, assignment, version=version, form=form, status=status)
     guidelines = _guidelines_seen(request, desk)
     stored = {
@@ -132,7 +132,7 @@ def revise(request: HttpRequest, token: str) -> HttpResponse:
     version = _version_seen(request, desk)
     form = _form(request, assignment, version)
     if not form.is_valid() or form.is_look:
-        status = 200 if form.is_look and request.htmx else 422  # type: ignore[attr-defined]
+        status = 200 if form.is_look and is_by_script(request) else 422
         return _page(request, desk, assignment, version=version, form=form, revising=given, status=status)
     stored = {
         "assignment": assignment,
@@ -295,7 +295,7 @@ def _page(
 
     version, form: what was sent, where it comes back with an error. last, mine: known from what was just stored.
     """
-    is_fragment = bool(request.htmx)  # type: ignore[attr-defined]
+    is_fragment = is_by_script(request)
     if status == 200 and revising is None and (ended := recruiting.way_out(request, desk, outcome)):
         return ended
     if request.method == "POST" and status == 200 and not is_fragment:
