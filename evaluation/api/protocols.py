@@ -81,6 +81,7 @@ class RunSetting(serializers.Serializer):
     stage = serializers.CharField()
     strategy = serializers.CharField()
     n_exemplars = serializers.IntegerField(allow_null=True)
+    n_steps = serializers.IntegerField(allow_null=True, help_text="Samples or rounds.")
     repeats = serializers.IntegerField()
     temperature = serializers.FloatField(allow_null=True)
     top_p = serializers.FloatField(allow_null=True)

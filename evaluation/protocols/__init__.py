@@ -21,7 +21,7 @@ class RunSetting:
     """Values that a new run begins with. stage: whose form and shown content the model gets.
 
     n_exemplars: how many answered items the protocol shows before the question; the set itself is chosen with the run.
-    None: not sent, or the form's own value.
+    n_steps: samples or rounds of a strategy that takes several. None: not sent, or the form's own value.
     """
 
     name: str
@@ -29,6 +29,7 @@ class RunSetting:
     strategy: str
     says: Words
     n_exemplars: int | None = None
+    n_steps: int | None = None
     repeats: int = 1
     temperature: float | None = None
     top_p: float | None = None

@@ -13,7 +13,7 @@ from pathlib import Path
 from annotate.answers import FieldSpec
 from annotate.exceptions import UnknownProtocol
 from annotate.models import ItemKey, Person, Project, Stage
-from annotate.protocols import HumanPart, PresetInvalid, read_human_part
+from annotate.protocols import HumanPart, PresetInvalid, StagePlan, read_human_part
 from annotate.protocols.human import FOLDER as HUMAN_FOLDER
 from annotate.services import protocols
 from annotate.wording import Words, _
@@ -148,7 +148,8 @@ def _check(preset: Preset, file: str) -> None:
 
 
 def _check_setting(human: HumanPart, setting: RunSetting, file: str, path: str) -> None:
-    if human.stage(setting.stage) is None:
+    stage = human.stage(setting.stage)
+    if stage is None:
         raise PresetInvalid(file, f"{path}.stage", f"there is no stage {setting.stage}")
     if setting.strategy not in STRATEGIES:
         raise PresetInvalid(
@@ -158,6 +159,23 @@ def _check_setting(human: HumanPart, setting: RunSetting, file: str, path: str) 
     _check_range(setting.temperature, 0, 2, file, f"{path}.temperature")
     _check_range(setting.top_p, 0, 1, file, f"{path}.top_p")
     _check_range(setting.max_tokens, 1, 200_000, file, f"{path}.max_tokens")
+    _check_strategy(stage, setting, file, path)
+
+
+def _check_strategy(stage: StagePlan, setting: RunSetting, file: str, path: str) -> None:
+    """What would be refused when the run is made."""
+    asks = STRATEGIES[setting.strategy]
+    if (asks.exemplars == "needed" and not setting.n_exemplars) or (asks.exemplars == "none" and setting.n_exemplars):
+        raise PresetInvalid(file, f"{path}.n_exemplars", f"with {setting.strategy} exemplars are {asks.exemplars}")
+    if asks.steps is None and setting.n_steps is not None:
+        raise PresetInvalid(file, f"{path}.n_steps", f"{setting.strategy} has a number of calls of its own")
+    if asks.steps is not None:
+        _check_range(setting.n_steps, asks.steps.least, asks.steps.most, file, f"{path}.n_steps")
+    if asks.by_chance and setting.temperature == 0:
+        raise PresetInvalid(file, f"{path}.temperature", f"{setting.strategy} needs one above 0")
+    answered = next(spec.type for spec in stage.specs if spec.decides)
+    if asks.field_types and answered not in asks.field_types:
+        raise PresetInvalid(file, f"{path}.strategy", f"{setting.strategy} is not for a {answered}")
 
 
 def _check_range(value: float | None, low: float, high: float, file: str, path: str) -> None:

@@ -99,6 +99,7 @@ def _first_values(project: Project, setting: RunSetting | None) -> dict[str, Any
         "name": setting.name,
         "stage": project.stages.get(slug=setting.stage),
         "strategy": setting.strategy,
+        "n_steps": setting.n_steps,
         "repeats": setting.repeats,
         "temperature": setting.temperature,
         "top_p": setting.top_p,

@@ -9,9 +9,9 @@ from django.core.files.base import ContentFile
 from django.urls import reverse
 from django.utils import timezone
 
-from annotate.models import ImportJob, Person, Project, Stage
+from annotate.models import ImportJob, Membership, Person, Project, Stage
 from annotate.services import importing, people
-from evaluation.services import answering, running
+from evaluation.services import answering, presets, running
 from tests.browser.accessibility import problems_of
 from tests.browser.test_shown_text import GRID, TABLE
 from tests.browser.visitors import sign_in
@@ -141,6 +141,27 @@ def test_the_pages_of_a_project(problems):
     }
 
     assert problems(study.admin, addresses) == []
+
+
+def test_published_protocols(problems):
+    project, other = make_project(title="A study of facts"), make_project(title="Another")
+    admin = make_member(project, "admin")
+    Membership.objects.create(person=admin, project=other, role="admin")
+    presets.set_up(project=project, by=admin, preset=presets.get_preset("pinocchio"))
+    addresses = {
+        "new project": at("project-new"),
+        "all protocols": at("protocols"),
+        "a protocol": at("protocol", "temptabqa"),
+        "an empty home": at("project", other.slug),
+        "protocols of a project": at("project-protocols", other.slug),
+        "one to set up": at("project-protocol", other.slug, "relationalfactqa"),
+        "one that is set up": at("project-protocol", project.slug, "pinocchio"),
+        "a home that follows one": at("project", project.slug),
+        "a run from it": at("run-new", project.slug) + "?setting=few-shot",
+        "a report from it": at("report-new", project.slug) + "?spec=Accuracy+by+domain",
+    }
+
+    assert problems(admin, addresses) == []
 
 
 def test_imports(problems):

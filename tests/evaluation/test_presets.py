@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import io
+import json
 import shutil
+import zipfile
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -22,6 +24,8 @@ from annotate.models import Event, Feed, GuidelineVersion, Project, Stage, Stage
 from annotate.project_forms import FieldFormSet, NewStageForm, StageVersionForm, field_initial
 from annotate.protocols import HumanPart, Note, PresetInvalid, StagePlan, human_part
 from annotate.protocols.human import FOLDER as HUMAN
+from annotate.services.archiving.writing import write_archive
+from annotate.services.exporting.formats import TICK
 from annotate.services.protocols import planned_draw, protocol_title
 from annotate.wording import Words
 from config import messages
@@ -152,6 +156,19 @@ FAULTS = {
     "too many repeats": ("models", setting("settings", 0, "repeats", to=99), r"repeats: 99 is not between 1 and 20"),
     "a temperature that no server takes": (
         ("models", setting("settings", 0, "temperature", to=7), r"temperature: 7 is not between 0 and 2")
+    ),
+    "few-shot without exemplars": (
+        ("models", setting("settings", 1, "n_exemplars", to=None), r"n_exemplars: with few_shot exemplars are needed")
+    ),
+    "zero-shot with exemplars": (
+        ("models", setting("settings", 0, "n_exemplars", to=3), r"n_exemplars: with zero_shot exemplars are none")
+    ),
+    "samples where nobody votes": (
+        ("models", setting("settings", 0, "n_steps", to=5), r"n_steps: zero_shot has a number of calls of its own")
+    ),
+    "a vote of one": ("models", setting("settings", 3, "n_steps", to=1), r"n_steps: 1 is not between 2 and 50"),
+    "samples that are all the same": (
+        ("models", setting("settings", 3, "temperature", to=0.0), r"temperature: self_consistency needs one above 0")
     ),
     "two settings of one name": (
         ("models", setting("settings", 1, "name", to="zero-shot"), r"settings\[1\]\.name: zero-shot stands there twice")
@@ -436,6 +453,7 @@ def test_every_setting_of_runs_and_reports_fills_in_its_form(client, project, na
         assert (form["name"].value(), form["strategy"].value()) == (one.name, one.strategy)
         assert form["stage"].value() == project.stages.get(slug=one.stage).pk
         assert (form["repeats"].value(), form["temperature"].value()) == (one.repeats, one.temperature)
+        assert form["n_steps"].value() == one.n_steps
         assert str(one.says) in response.content.decode().replace("&#x27;", "'")
     for spec in preset.models.reports:
         response = client.get(reverse("report-new", args=[project.slug]), {"spec": spec.name})
@@ -539,3 +557,14 @@ def test_from_the_command_line(project, admin):
     ):
         with pytest.raises(CommandError, match=refusal):
             call_command("set_up_protocol", *arguments)
+
+
+@db
+def test_an_archive_names_the_protocol(project):
+    presets.set_up(project=project, by=None, preset=chosen("pinocchio"))
+    project.refresh_from_db()
+    file = io.BytesIO()
+    write_archive(project, file, TICK)
+    with zipfile.ZipFile(file) as archive:
+        manifest = json.loads(archive.read("manifest.json"))
+    assert manifest["project"]["protocol"] == {"name": "pinocchio", "version": "1"}

@@ -113,6 +113,7 @@ class Play:
             endpoint=endpoint,
             strategy=one.strategy,
             exemplar_set=exemplars,
+            n_steps=one.n_steps,
             parameters={name: value for name, value in sent.items() if value is not None},
             repeats=one.repeats,
         )

@@ -169,17 +169,21 @@ def test_from_claims_to_the_tables_of_the_paper(server: Running):
     exemplars = play.project.item_sets.get(n_items=3)
     server.play(text="No")
     few_shot = play.run("few-shot", items, server, exemplars)
+    reasoned = play.run("zero-shot with reasoning", items, server)
+    # The reasoning, then the answer.
+    assert reasoned.predictions.first().calls.count() == 2
     assert (zero_shot.repeats, few_shot.repeats) == (3, 3)
     asked = few_shot.predictions.first().calls.get().messages
     # Three answered questions before the one that is asked.
     assert [message["role"] for message in asked][-7:] == ["user", "assistant"] * 3 + ["user"]
 
-    report = play.report("Accuracy by domain", items, [zero_shot, few_shot])
+    report = play.report("Accuracy by domain", items, [zero_shot, few_shot, reasoned])
     # After the repair 8 are yes, 6 no, 2 not sure: two people with 16 of 16 and one with 8.
     assert accuracy(report, "people_mean") == pytest.approx((16 + 16 + 8) / 48)
     assert accuracy(report, "people_vote") == 1
     assert of_run(report, zero_shot) == pytest.approx(8 / 16)
     assert of_run(report, few_shot) == pytest.approx(6 / 16)
+    assert of_run(report, reasoned) == pytest.approx(6 / 16)
     # Always yes: precision 1/2, recall 1, F1 2/3 for yes; none for the two others.
     assert of_run(report, zero_shot, "macro_f1_gold_classes") == pytest.approx(2 / 9)
     assert figure(report, section="difference", row=f"run_{few_shot.pk}", measure="label_accuracy")["is_primary"]
