@@ -5,13 +5,15 @@ from __future__ import annotations
 import csv
 import os
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import pytest
 from django.conf import settings
 from django.core.cache import cache
-from django.db import connection
+from django.db import connection, transaction
 
 PROJECT = Path(__file__).resolve().parent.parent
 SHARED = Path(os.environ.get("GOLDPANEL_SHARED", PROJECT.parent / "shared"))
@@ -90,6 +92,22 @@ def pytest_make_collect_report(collector: pytest.Collector):
         report.outcome = "failed"
         report.longrepr = f"{collector.nodeid} was skipped, and with CI=true it must run: {report.longrepr[-1]}"
     return report
+
+
+@pytest.fixture(scope="module")
+def kept_rows(django_db_setup: None, django_db_blocker: Any) -> Iterator[Callable[[], AbstractContextManager[None]]]:
+    """with kept_rows(): rows that every test of the module finds as they were made; its end takes them back.
+
+    For fixtures of a module, none of whose tests commits (`transaction=True`): each test is a savepoint in this
+    transaction. The objects that a fixture returns are the same in each test, so nobody may change them.
+    """
+    with django_db_blocker.unblock():
+        whole = transaction.atomic()
+        whole.__enter__()
+    yield django_db_blocker.unblock
+    with django_db_blocker.unblock():
+        transaction.set_rollback(True)
+        whole.__exit__(None, None, None)
 
 
 def in_ci() -> bool:
