@@ -17,6 +17,7 @@ import tempfile
 import time
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -77,22 +78,17 @@ class Tally:
 def run_everything(pytest_arguments: list[str]) -> int:
     """All checks and all tests, or with arguments only what they select; 1 if anything failed."""
     in_ci = os.environ.get("CI", "").lower() in {"1", "true"}
-    if in_ci:
-        install_missing_packages()
-        if not local_model.is_installed():
-            print(f"Installing {local_model.NAME} ...", flush=True)
-            # As with Debian's packages: what fails here shows below.
-            local_model.install()
-    if (in_ci or not pytest_arguments) and not oracles.is_installed():
-        print("Installing the libraries that statistics are held against (half a minute, once) ...", flush=True)
-        oracles.install()
     tally = Tally()
     with ExitStack() as stack:
         scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="goldpanel-test-")))
         environment = clean_environment(scratch)
-        if not pytest_arguments:
-            for name, command in CHECKS.items():
-                tally.count_check(name, _run(command, environment) == 0)
+        with ThreadPoolExecutor() as beside:
+            # One waits for a network, the other keeps one core busy.
+            installing = beside.submit(install_what_tests_need, in_ci, in_ci or not pytest_arguments)
+            if not pytest_arguments:
+                for name, command in CHECKS.items():
+                    tally.count_check(name, _run(command, environment) == 0)
+            installing.result()
         run_pytest("SQLite and files", pytest_arguments, environment, scratch, tally)
         services = start_services(stack, scratch)
         if isinstance(services, str):
@@ -121,6 +117,18 @@ def run_everything(pytest_arguments: list[str]) -> int:
         print("\nFailed:", *(f"  {what}" for what in tally.failures), sep="\n")
     print(f"\n{tally.passed} passed, {tally.failed} failed" + (f", {tally.skipped} skipped" if tally.skipped else ""))
     return int(tally.failed > 0)
+
+
+def install_what_tests_need(in_ci: bool, with_oracles: bool) -> None:
+    """Whatever fails here shows below as not tested."""
+    if in_ci:
+        install_missing_packages()
+        if not local_model.is_installed():
+            print(f"Installing {local_model.NAME} ...", flush=True)
+            local_model.install()
+    if with_oracles and not oracles.is_installed():
+        print("Installing the libraries that statistics are held against (half a minute, once) ...", flush=True)
+        oracles.install()
 
 
 def clean_environment(scratch: Path) -> dict[str, str]:
@@ -155,9 +163,12 @@ def run_pytest(pair: str, arguments: list[str], environment: Mapping[str, str], 
 
 
 def side_by_side(arguments: list[str]) -> list[str]:
-    """One process of pytest a core, with what is slow spread while it runs; arguments may ask for another number."""
+    """One process of pytest a core and one more, with what is slow spread while it runs; arguments may ask for another.
+
+    Tests of real processes wait for them most of the time, which leaves a core idle.
+    """
     asked = any(argument.startswith(("-n", "--numprocesses", "--pdb")) for argument in arguments)
-    return [] if asked else ["-n", str(min(4, os.cpu_count() or 1)), "--dist", "worksteal"]
+    return [] if asked else ["-n", str(min(4, (os.cpu_count() or 1) + 1)), "--dist", "worksteal"]
 
 
 def _run(command: list[str], environment: Mapping[str, str]) -> int:
