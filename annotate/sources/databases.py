@@ -48,7 +48,7 @@ FUNCTIONS = frozenset((
     "unhex", "unicode", "unixepoch", "upper",
 ))  # fmt: skip
 _MAGIC = b"SQLite format 3\x00"
-_IS_QUERY = re.compile(r"(?:\s|--[^\n]*\n|/\*.*?\*/)*(?:select|with|values)\b", re.IGNORECASE | re.DOTALL)
+_IS_QUERY = re.compile(r"(?:\s|--[^\n]*\n|/\*[^*]*\*+(?:[^/*][^*]*\*+)*/)*(?:select|with|values)\b", re.IGNORECASE)
 # Only a whole literal is "now"; a text that has the word in it is no clock.
 _NOW = re.compile(r"'\s*now\s*'|\bcurrent_(?:date|time|timestamp)\b", re.IGNORECASE)
 _NULLS = frozenset({"", "null"})

@@ -21,6 +21,7 @@ from annotate.sources.records import Record
 from annotate.wording import _, placed
 
 MAX_CELL_CHARS = 2_000
+MAX_SQL_CHARS = 50_000
 IN_ORDER = "Write the rows in the order that the question asks for."
 IN_ANY_ORDER = "The order of the rows does not matter."
 # What the columns are called that a query adds to its record.
@@ -35,10 +36,12 @@ _IS_QUERY = re.compile(r"\s*(?:select|with)\b", re.IGNORECASE)
 _DAY = re.compile(r"([0-9]{4})-[0-9]{2}-[0-9]{2}(?:[ T].*)?")
 # Schemas of other systems; SQLite has none, and tables of these names are its own.
 _SCHEMA_PREFIX = re.compile(r"\b(?:public|target)\s*\.\s*(?=[A-Za-z_\"])", re.IGNORECASE)
-_LITERAL = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|--[^\n]*|/\*.*?\*/", re.DOTALL)
+# One that is never closed reaches to the end, so that nothing is looked at twice.
+_LITERAL = re.compile(r"'(?:[^']|'')*(?:'|\Z)|\"(?:[^\"]|\"\")*(?:\"|\Z)|--[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
+_END_OF_FROM = re.compile(r"[()]|\b(?:where|group|order|having|limit|window|union|intersect|except)\b")
 _OPERATORS = {
     "aggregate": re.compile(r"\b(?:count|sum|avg|min|max|total|group_concat)\s*\("),
-    "join": re.compile(r"\bjoin\b|\bfrom\s+[^()]*?,(?=[^()]*?(?:\bwhere\b|$))"),
+    "join": re.compile(r"\bjoin\b"),
     "distinct": re.compile(r"\bdistinct\b"),
     "where": re.compile(r"\bwhere\b"),
     "group by": re.compile(r"\bgroup\s+by\b"),
@@ -86,6 +89,8 @@ def _given(values: dict[str, Any], query: Query, databases: Databases) -> list[t
     sql = plain_text(values.get(query.column)).strip()
     if not sql:
         raise SourceError(_("there is no query; write one or remove the record."))
+    if len(sql) > MAX_SQL_CHARS:
+        raise SourceError(_("the query has more than %(most)s characters; make it simpler.", most=f"{MAX_SQL_CHARS:,}"))
     reference = plain_text(values.get(query.database_column)) if query.database_column else ""
     database = databases.get(reference)
     if database is None:
@@ -181,7 +186,11 @@ def has_outer_order(sql: str) -> bool:
 
 def operators_in(sql: str) -> list[str]:
     bare = _bare(sql)
-    return [name for name, pattern in _OPERATORS.items() if pattern.search(bare)] or ["none"]
+    found = {name for name, pattern in _OPERATORS.items() if pattern.search(bare)}
+    # FROM a, b is a join, too.
+    if any("," in _END_OF_FROM.split(tables, maxsplit=1)[0] for tables in re.split(r"\bfrom\b", bare)[1:]):
+        found.add("join")
+    return [name for name in _OPERATORS if name in found] or ["none"]
 
 
 def without_schema(sql: str) -> str:

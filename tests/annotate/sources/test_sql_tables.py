@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from time import monotonic
 
 import pytest
 
@@ -116,6 +117,8 @@ def test_of_what_a_table_is(types, kind):
         ("SELECT count(*) FROM t", ["aggregate"], False),
         ("SELECT a FROM t JOIN u ON t.i = u.i", ["join"], False),
         ("SELECT t.a FROM t, u WHERE t.i = u.i", ["join", "where"], False),
+        ("SELECT a FROM t ORDER BY a, b", ["order by"], True),
+        ("SELECT a, b FROM t GROUP BY a, b", ["group by"], False),
         ("SELECT DISTINCT a FROM t ORDER BY a LIMIT 3", ["distinct", "order by", "limit"], True),
         ("SELECT a FROM (SELECT a FROM t ORDER BY a) x", ["order by"], False),
         ("SELECT a FROM t WHERE a IN (SELECT b FROM u)", ["where", "nested"], False),
@@ -148,6 +151,7 @@ def test_schemas_of_other_systems_are_left_out_but_not_of_texts():
         ("WITH RECURSIVE r(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM r) SELECT x FROM r", "at most 2,000"),
         ("SELECT " + ", ".join(f"{n} AS c{n}" for n in range(51)), "51 columns; at most 50"),
         ("", "there is no query"),
+        ("SELECT 1 AS a" + " " * 50_000 + "x", "more than 50,000 characters"),
         ("SELECT a FROM nowhere", "no such table"),
     ],
 )
@@ -157,6 +161,19 @@ def test_faults_name_the_question_and_the_reason(world, sql, words):
     assert "uestion q7" in refused.value.message
     assert words in refused.value.message
     assert (refused.value.line, refused.value.row, refused.value.field) == (4, 3, "sql")
+
+
+@pytest.mark.parametrize(
+    "piece", ["/*", "/**/", "'", '"', "'\"", "--", "from a,(", "target ", "target.", "'now ", "( "]
+)
+def test_no_query_takes_long_to_look_at(world, piece):
+    sql = piece * (49_000 // len(piece))
+    begun = monotonic()
+    without_schema(sql)
+    operators_in(sql)
+    with pytest.raises(SourceError):
+        asked(world, sql + "x")
+    assert monotonic() - begun < 2
 
 
 def test_a_database_that_is_not_there_is_named_with_those_that_are(world):
