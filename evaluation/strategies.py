@@ -59,6 +59,16 @@ STRATEGIES: dict[str, Strategy] = {
         _("zero-shot chain of thought: the model reasons step by step, then a second call asks it for the answer"),
         stages=(_("reasoning"), _("answer")),
     ),
+    "plan_and_solve": Strategy(
+        _("plan and solve"),
+        _("plan and solve: the model plans and carries out its plan, then a second call asks it for the answer"),
+        stages=(_("plan and reasoning"), _("answer")),
+    ),
+    "self_refine": Strategy(
+        _("refinement"),
+        _("refinement: the model answers, judges its answer in a second call, and answers anew in a third"),
+        stages=(_("first answer"), _("judgement of it"), _("answer")),
+    ),
     "self_consistency": Strategy(
         _("self-consistency"),
         _("self-consistency: several samples reason and answer, and the answers vote; exemplars if you like"),

@@ -6,7 +6,15 @@ template turn it into messages. Everything goes through `render_chunk`, which re
 """
 
 # A strategy registers by being imported.
-from evaluation.prompts import few_shot, self_consistency, until_empty, zero_shot, zero_shot_cot  # noqa: F401
+from evaluation.prompts import (  # noqa: F401
+    few_shot,
+    plan_and_solve,
+    self_consistency,
+    self_refine,
+    until_empty,
+    zero_shot,
+    zero_shot_cot,
+)
 from evaluation.prompts.exemplars import ExemplarOverlap, Unit, check_exemplars
 from evaluation.prompts.inputs import Exemplar, Message, Option, PromptInput, shown_content
 from evaluation.prompts.plain_text import as_plain_text

@@ -107,6 +107,26 @@ def test_the_second_stage_tells_its_outcomes_apart_like_a_single_call():
         assert ended.state == state
 
 
+def test_plan_and_solve_differs_from_chain_of_thought_in_its_cue_alone():
+    planned, thought = label_item("plan_and_solve"), label_item("zero_shot_cot")
+    assert "devise a plan" in turns(after(planned))[-1][1]
+    assert turns(after(planned))[0] == turns(after(thought))[0]
+    assert turns(after(planned, "1. Look."))[2:] == turns(after(thought, "1. Look."))[2:]
+
+
+def test_refinement_reads_the_answer_that_comes_after_the_judgement():
+    item = label_item("self_refine")
+    judged = turns(after(item, "Yes"))
+    assert judged[2] == ("assistant", "Yes")
+    assert judged[3][1].startswith("Check this answer")
+    last = turns(after(item, "Yes", "It is wrong: no."))
+    assert last[:4] == judged
+    assert last[5][1].startswith("In the light of this, the answer is one of: Yes / No / Not sure enough")
+    ended = after(item, "Yes", "It is wrong: no.", "No")
+    assert isinstance(ended, Reading)
+    assert ended.answer == {"label": "no"}
+
+
 # Votes
 
 
