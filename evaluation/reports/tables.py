@@ -17,7 +17,8 @@ _VOTES_OF_PEOPLE = frozenset({"people_vote", "people_vote_escalated", "people_vo
 
 def main_table(figures: Figures, *, scorers: Sequence[str], primary_scorer: str) -> dict[str, Any]:
     """People and runs, a row each: {measures, rows: [{label, who, soft, is_vote, n_items, n_answers, measures,
-    answered, difference, difference_answered, is_primary}]}; each number is a figure."""
+    answered, difference, difference_answered, is_primary}], unscorable: [(measure, number of answers)]}; each number in
+    a row is a figure."""
     others = [scorer for scorer in scorers if scorer != primary_scorer]
     has_macro = any(figure["measure"] == "macro_f1_all_declared" for figure in figures)
     measures = [primary_scorer, *others, *(["macro_f1_all_declared"] if has_macro else [])]
@@ -47,7 +48,23 @@ def main_table(figures: Figures, *, scorers: Sequence[str], primary_scorer: str)
                 "is_primary": any(difference["is_primary"] for difference in differences),
             }
         )
-    return {"measures": [words.measure_words(measure) for measure in measures], "rows": rows}
+    return {
+        "measures": [words.measure_words(measure) for measure in measures],
+        "rows": rows,
+        "unscorable": _unscorable(figures, scorers),
+    }
+
+
+def _unscorable(figures: Figures, scorers: Sequence[str]) -> list[tuple[str, int]]:
+    """(measure, answers of people and runs that it cannot score and another scorer can), where there are any."""
+    n_scored: dict[str, dict[str, int]] = {}
+    for figure in _select(figures, section="accuracy", denominator="answered"):
+        if figure["row"] not in _VOTES_OF_PEOPLE | {"people_pooled"} and figure["measure"] in scorers:
+            n_scored.setdefault(figure["row"], {})[figure["measure"]] = figure["n"]
+    counts = {
+        scorer: sum(max(row.values()) - row[scorer] for row in n_scored.values() if scorer in row) for scorer in scorers
+    }
+    return [(words.measure_words(scorer), n) for scorer, n in counts.items() if n]
 
 
 def comparisons_table(figures: Figures) -> list[dict[str, Any]]:

@@ -16,6 +16,7 @@ from annotate.services.background import claim_work
 from annotate.services.gold_proposals import accept_proposal, answer_hash
 from evaluation.models import Prediction, Report, Run, Score
 from evaluation.reports.figures import FIGURE_COLUMNS
+from evaluation.reports.tables import main_table
 from evaluation.services import reporting
 from tests.evaluation.recompute import account, recompute
 from tests.evaluation.studies import LABELS, make_study
@@ -514,6 +515,13 @@ def test_an_answer_that_a_scorer_cannot_score_is_counted_and_stops_no_report():
     assert n_answers == by["exact_match"]["n"]
     vote = figure_of(report, section="accuracy", row="people_vote", measure="rouge_l", denominator="all")
     assert "cannot be scored" in vote["note"]
+    # The page's table and the Markdown file say how many, of people and of models.
+    n_unscored = unscored.count()
+    main = main_table(report.figures, scorers=["rouge_l", "exact_match", "token_f1"], primary_scorer="rouge_l")
+    assert main["unscorable"] == [("ROUGE-L", n_unscored)]
+    assert (
+        f"ROUGE-L cannot score {n_unscored} answers, which count as not right." in content(report, "report.md").decode()
+    )
 
 
 def test_the_command_makes_a_report_and_writes_its_files(tmp_path, capsys):
