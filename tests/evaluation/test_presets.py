@@ -170,6 +170,9 @@ FAULTS = {
     "samples that are all the same": (
         ("models", setting("settings", 3, "temperature", to=0.0), r"temperature: self_consistency needs one above 0")
     ),
+    "rounds for what is no table": (
+        ("models", setting("settings", 0, "strategy", to="until_empty"), r"strategy: until_empty is not for a choice")
+    ),
     "two settings of one name": (
         ("models", setting("settings", 1, "name", to="zero-shot"), r"settings\[1\]\.name: zero-shot stands there twice")
     ),
