@@ -13,6 +13,7 @@ from django.db.models.functions import Left
 from django.utils import timezone
 
 from annotate.answers import FieldSpec, fields_from_json, get_field_type
+from annotate.wording import _
 from evaluation.models import Call, Endpoint, Prediction, Run
 from evaluation.services.running import LIVE
 
@@ -162,11 +163,18 @@ def answer_words(answer: dict[str, Any] | None, form: Iterable[FieldSpec]) -> st
     fields = {field.name: field for field in form}
     captions = {name: {option.value: option.caption for option in field.options} for name, field in fields.items()}
     return ", ".join(
-        get_field_type("table").in_words(value, fields[name])
+        table_words(value)
         if name in fields and fields[name].type == "table"
         else str(captions.get(name, {}).get(str(value), value))
         for name, value in answer.items()
     )
+
+
+def table_words(table: dict[str, Any]) -> str:
+    """How large it is. A reply that says there are no more rows may name no columns."""
+    if not table["columns"]:
+        return _("a table without rows")
+    return get_field_type("table").in_words(table, FieldSpec(name="", type="table", caption=""))
 
 
 def _row(prediction: Any, form: tuple[FieldSpec, ...]) -> Row:

@@ -11,6 +11,7 @@ from annotate.resolution import Outcome, resolve
 from annotate.shown import shown_item
 from evaluation.models import Call, Prediction, Report
 from evaluation.reports.frozen import votes_by_item
+from evaluation.services.run_progress import table_words
 
 # Beside an answer only the end of a long completion is shown: there the answer is given.
 EXCERPT_CHARACTERS = 280
@@ -131,7 +132,12 @@ def _captions(fields: list[dict[str, Any]], name: str) -> dict[str, str]:
 
 
 def _as_read(value: Any, captions: Mapping[str, str]) -> str | None:
-    return None if value is None else captions.get(value, str(value))
+    if value is None:
+        return None
+    if isinstance(value, dict) and "rows" in value:
+        return table_words(value)
+    # Only texts are values of options: what holds several parts has no caption.
+    return captions.get(value, value) if isinstance(value, str) else str(value)
 
 
 def _excerpt(completion: str, answer: object) -> str:

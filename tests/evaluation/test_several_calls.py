@@ -255,6 +255,15 @@ def test_rows_are_asked_for_until_there_are_none_and_joined(server):
     assert "<dt>Rounds at most</dt><dd>10</dd>" in page(run)
 
 
+def test_the_page_takes_a_last_reply_that_names_no_columns(server):
+    server.play(*replying("[]"), text=table("Ulm"))
+    form = [{key: value for key, value in TABLE[0].items() if key != "columns"}]
+    run = work(two_stages(server, 1, stage=make_stage(form=form), strategy="until_empty"))
+    text = page(run, "prediction", run.predictions.get().pk)
+    assert "1 row of city, people" in text
+    assert "a table without rows" in text
+
+
 def test_broken_json_in_a_later_round_is_asked_for_once_more(server):
     mended = {"contains": "cannot be read", "behaviour": {"text": table("Jena")}}
     server.play(*replying("the city of Jena", "[]"), mended, text=table("Ulm"))

@@ -6,6 +6,7 @@ from django.urls import reverse
 from annotate.models import Annotation
 from evaluation.models import Call, Prediction
 from evaluation.reports.side_by_side import FILTERS
+from evaluation.services.side_by_side import _as_read
 from tests.evaluation.studies import Study, make_study
 from tests.factories import (
     make_annotation,
@@ -218,3 +219,19 @@ def test_the_page_needs_the_same_queries_for_any_number_of_items_and_people(
 
 def test_every_filter_has_words():
     assert all(words for words, _ in FILTERS.values())
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (None, None),
+        ("yes", "Yes"),
+        ("other", "other"),
+        (3, "3"),
+        ({"columns": ["city"], "rows": [["Ulm"], ["Jena"]]}, "2 rows of city"),
+        ({"verdict": "right"}, "{'verdict': 'right'}"),
+        (["a", "b"], "['a', 'b']"),
+    ],
+)
+def test_an_answer_of_any_form_is_put_into_words(value, words):
+    assert _as_read(value, {"yes": "Yes"}) == words
