@@ -26,11 +26,13 @@ from annotate.models import (
     StageItem,
     StageVersion,
 )
+from annotate.protocols import human_part
 from annotate.recipes import check_recipe
 from annotate.services.flags import OPEN, flags_of
 from annotate.services.heartbeats import Hearing, last_heard
 from annotate.services.overview import FunnelRow
 from annotate.services.reaching import Reach, Shortage, reach
+from annotate.stage_kinds import KINDS
 
 # The scheduler gives leases back and rings for votes every few seconds: after these, something is wrong.
 LEASES_ARE_STUCK_AFTER = timedelta(minutes=10)
@@ -106,6 +108,15 @@ def _of_imports(project: Project, *, has_stages: bool) -> list[Need]:
     return found
 
 
+def _takes_item_sets(project: Project, stage: Stage) -> bool:
+    """Whether items come by hand: not by a draw, nor from what others left undecided, nor for models alone."""
+    if KINDS[stage.kind].is_drawn or stage.is_cross_group or stage.kind == Stage.Kind.ADJUDICATE:
+        return False
+    part = human_part(project.protocol_name)
+    plan = part.stage(stage.slug) if part else None
+    return not (plan and plan.for_models_only)
+
+
 def _of_stages(project: Project, rows: Sequence[FunnelRow]) -> list[Need]:
     found: list[Need] = []
     reached = reach(row.stage for row in rows if row.stage.state in AT_WORK)
@@ -117,7 +128,7 @@ def _of_stages(project: Project, rows: Sequence[FunnelRow]) -> list[Need]:
         if stage.state == Stage.State.DRAFT:
             if counts.n_items:
                 found.append(Need("stage_draft", n=counts.n_items, stage=stage))
-            elif not row.fed_by:
+            elif not row.fed_by and _takes_item_sets(project, stage):
                 found.append(Need("stage_empty", stage=stage))
         elif stage.state in AT_WORK and reached[stage.pk].items:
             out = reached[stage.pk]

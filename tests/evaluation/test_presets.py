@@ -484,6 +484,22 @@ def test_a_report_is_offered_the_runs_of_every_stage_that_asks_the_same(client, 
 
 
 @db
+@pytest.mark.parametrize(
+    ("name", "filled_by_hand"),
+    [
+        ("pinocchio", {"rewrite", "six-levels"}),
+        ("temptabqa", {"write"}),
+        ("structext-eval", {"answers"}),
+        ("relationalfactqa", {"check"}),
+    ],
+)
+def test_the_home_asks_for_items_only_where_they_come_by_hand(client, project, name, filled_by_hand):
+    presets.set_up(project=project, by=None, preset=chosen(name))
+    told = client.get(reverse("project", args=[project.slug])).context["needs"]
+    assert {need.stage.slug for need in told if need.kind == "stage_empty"} == filled_by_hand
+
+
+@db
 def test_a_setting_that_there_is_not_and_a_project_of_its_own_design_have_plain_forms(client, project):
     assert "From the protocol" not in page(client, "run-new", project.slug, setting="few-shot")
     presets.set_up(project=project, by=None, preset=chosen("pinocchio"))
