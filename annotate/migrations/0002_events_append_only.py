@@ -1,16 +1,14 @@
 from django.db import migrations
 
-from annotate import append_only, free_slots
+from annotate import append_only
 
 
 def install(apps, schema_editor):
     append_only.install(schema_editor.connection)
-    free_slots.install(schema_editor.connection)
 
 
 def remove(apps, schema_editor):
     append_only.remove(schema_editor.connection)
-    free_slots.remove(schema_editor.connection)
 
 
 class Migration(migrations.Migration):

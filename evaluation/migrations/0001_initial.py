@@ -11,7 +11,7 @@ class Migration(FirstTables):
     initial = True
 
     dependencies = [
-        ("annotate", "0002_events_append_only"),
+        ("annotate", "0003_free_slots"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
