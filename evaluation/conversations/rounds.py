@@ -7,13 +7,13 @@ more where a reply could not be read. A reply that still cannot be read counts a
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from annotate.answers import AnswerInvalid, get_field_type
 from annotate.answers.table_text import header_key
+from annotate.normal_form import normal_form
 from annotate.wording import _
 from evaluation.clients.base import Completion, CompletionStatus
 from evaluation.conversations.base import Ask, Item, Reading, Reply
@@ -123,7 +123,7 @@ def _add(joined: _Joined, seen: set[tuple[str, ...]], table: dict[str, Any]) -> 
 
 
 def _key(row: Sequence[Any]) -> tuple[str, ...]:
-    return tuple(" ".join(unicodedata.normalize("NFKC", str(cell or "")).casefold().split()) for cell in row)
+    return tuple(" ".join(normal_form("NFKC", str(cell or "")).casefold().split()) for cell in row)
 
 
 def _chat(item: Item, replies: Sequence[Reply]) -> list[Message]:

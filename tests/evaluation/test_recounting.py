@@ -71,7 +71,7 @@ NO_COUNTERS = {
     "evaluation.Prediction": {"repeat", "attempts"},
     "evaluation.Report": {"seed", "n_resamples", "n_scored", "n_to_score"},
     # What was paid: also for a completion that came too late to be kept.
-    "evaluation.Run": {"seed", "prompt_tokens", "completion_tokens", "n_counted", "n_uncounted"},
+    "evaluation.Run": {"seed", "n_steps", "prompt_tokens", "completion_tokens", "n_counted", "n_uncounted"},
 }
 
 
