@@ -109,7 +109,7 @@ def bulk(model: Any, n: int, values: Callable[[int], dict[str, Any]]) -> Any:
     def rows() -> Iterator[list[Any]]:
         for place in range(n):
             given = usual | values(place)
-            row = [ids[place]]
+            row: list[Any] = [ids[place]]
             for field, column in zip(fields, columns, strict=True):
                 value = given[field.attname] if field.attname in given else column.default()
                 row.append(None if value is None else column.stored(value))

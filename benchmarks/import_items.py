@@ -72,12 +72,12 @@ def draft(path: Path) -> int:
 
     from annotate.models import Person, Stage
     from annotate.services import importing, projects
-    from annotate.services.stage_form import FIRST_FIELDS
+    from annotate.stage_kinds import first_fields
 
     name = f"import-{time.time_ns()}"
     admin = Person.objects.create_staff(username=name, password="a long bench password")
     project = projects.create_project(by=admin, title="Import", slug=name, languages=["en"])
-    fields = FIRST_FIELDS["label"]
+    fields = first_fields("label", "")
     stage = projects.create_stage(
         project=project, by=admin, kind="label", title="Label", slug="label", fields=fields, shown_keys=["question"]
     )
@@ -98,6 +98,7 @@ def import_here(job_id: int) -> dict[str, Any]:
     from annotate.services import importing
 
     job = ImportJob.objects.get(pk=job_id)
+    assert job.created_by is not None
     begun = time.perf_counter()
     with transaction.atomic():
         importing.start_import(job=job, by=job.created_by)
@@ -119,6 +120,7 @@ def import_served(job_id: int) -> dict[str, Any]:
     from annotate.services import importing
 
     job = ImportJob.objects.get(pk=job_id)
+    assert job.created_by is not None
     begun = time.perf_counter()
     importing.start_import(job=job, by=job.created_by)
     while not StageItem.objects.filter(stage=job.stage, state="open").exists():

@@ -10,6 +10,7 @@ import argparse
 import random
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from evaluation.scorers import SCORERS, Takes
@@ -70,9 +71,13 @@ def libraries() -> dict[str, Callable[[str, str], object]]:
     tokenizer = type("Characters", (), {"tokenize": staticmethod(rouge_words)})()
     for name, other in (("rouge_1", "rouge1"), ("rouge_2", "rouge2"), ("rouge_l", "rougeL")):
         plain, stemmed = RougeScorer([other], tokenizer=tokenizer), RougeScorer([other], use_stemmer=True)
-        found[name] = lambda answer, gold, library=plain: library.score(gold, answer)
-        found[f"{name}_stem"] = lambda answer, gold, library=stemmed: library.score(gold, answer)
+        found[name] = partial(score_of_library, plain)
+        found[f"{name}_stem"] = partial(score_of_library, stemmed)
     return found
+
+
+def score_of_library(library: Any, answer: str, gold: str) -> object:
+    return library.score(gold, answer)
 
 
 def pairs_a_second(call: Callable[[Any, Any], object], pairs: Sequence[tuple[Any, Any]]) -> float:
@@ -87,20 +92,27 @@ def pairs_a_second(call: Callable[[Any, Any], object], pairs: Sequence[tuple[Any
     return sorted(rates)[ROUNDS // 2]
 
 
+def score_of(scorer: Callable[..., object], answer: Any, gold: Any) -> object:
+    return scorer(answer, [gold])
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="Pairs a second of every scorer and of its library.")
     parser.add_argument("--pairs", type=int, default=3000)
     parser.add_argument("--only", nargs="*", default=[], help="scorers by name; all if left out")
     options = parser.parse_args()
     rng = random.Random(1)
-    by_form = {Takes.TEXT: texts(options.pairs, rng), Takes.TABLE: tables(max(options.pairs // 10, 10), rng)}
+    by_form: dict[Takes, Sequence[tuple[Any, Any]]] = {
+        Takes.TEXT: texts(options.pairs, rng),
+        Takes.TABLE: tables(max(options.pairs // 10, 10), rng),
+    }
     plain = libraries()
     print(f"{'scorer':38}{'pairs a second':>16}{'library':>16}{'ratio':>8}")
     for name, scorer in SCORERS.items():
         if (options.only and name not in options.only) or scorer.missing():
             continue
         pairs = by_form[Takes.TABLE if scorer.takes is Takes.TABLE else Takes.TEXT]
-        ours = pairs_a_second(lambda answer, gold, scorer=scorer: scorer(answer, [gold]), pairs)
+        ours = pairs_a_second(partial(score_of, scorer), pairs)
         theirs = pairs_a_second(plain[name], pairs) if name in plain else None
         beside = f"{theirs:>16,.0f}{ours / theirs:>8.1f}" if theirs else ""
         print(f"{name:38}{ours:>16,.0f}{beside}", flush=True)
