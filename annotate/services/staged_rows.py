@@ -1,4 +1,4 @@
-"""Many rows into a temporary table at once, in the way that each database takes fastest."""
+"""Many rows at once, in the way that each database takes fastest, and the figures by which it plans for them."""
 
 from __future__ import annotations
 
@@ -30,3 +30,17 @@ def insert_rows(
             places = f"({', '.join(['%s'] * len(columns))})"
             values = [value for row in rows for value in row]
             cursor.execute(f"INSERT INTO {table} ({names}) VALUES {', '.join([places] * len(rows))}", values)
+
+
+def analyse(*tables: str) -> None:
+    """Tell PostgreSQL how large tables have become and what is in them, each with the columns that are looked up by.
+
+    From a fifth of the rows that it would read, 6,000 a table: it looks closer by itself within minutes, and nobody who
+    imports should wait for that.
+    """
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("SET default_statistics_target = 20")
+            for table in tables:
+                cursor.execute(f"ANALYZE {table}")
+            cursor.execute("RESET default_statistics_target")

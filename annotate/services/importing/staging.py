@@ -16,7 +16,7 @@ from django.db import connection
 from annotate.exceptions import GoldpanelError
 from annotate.models import Project
 from annotate.services.importing.reading import root_name
-from annotate.services.staged_rows import insert_rows
+from annotate.services.staged_rows import analyse, insert_rows
 from annotate.sources.answered import AnswerDraft
 from annotate.sources.mapping import ItemDraft, Mapping
 
@@ -109,10 +109,11 @@ class Staging:
             cursor.execute("CREATE INDEX staged_item_by_content ON staged_item (content_hash, position)")
             cursor.execute("CREATE INDEX staged_gold_by_item ON staged_gold (position)")
             cursor.execute("CREATE INDEX staged_answer_by_item ON staged_answer (external_id, annotator, position)")
-            if connection.vendor == "postgresql":
-                cursor.execute("ANALYZE staged_item (position, external_id, content_hash, root_name)")
-                cursor.execute("ANALYZE staged_gold")
-                cursor.execute("ANALYZE staged_answer (position, external_id, annotator)")
+        analyse(
+            "staged_item (position, external_id, content_hash, root_name)",
+            "staged_gold",
+            "staged_answer (position, external_id, annotator)",
+        )
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from annotate.models import Gold, ImportJob, ItemSet, Person, StageItem
 from annotate.services import checks
 from annotate.services.importing.options import options_of
 from annotate.services.projects import add_items_to_stage
+from annotate.services.staged_rows import analyse
 from annotate.sources.detect import GENERATED_FORMATS
 
 
@@ -104,12 +105,9 @@ def renew_planner_figures() -> None:
 
     It does so by itself a minute later, and until then the first page of the item list read every item.
     """
-    if connection.vendor == "postgresql":
-        with connection.cursor() as cursor:
-            cursor.execute("ANALYZE annotate_item")
-            # Without the content, which is long: nothing is looked up by it.
-            cursor.execute("ANALYZE annotate_itemrevision (item_id, number, is_current, content_hash)")
-            cursor.execute("ANALYZE annotate_stageitem")
+    # Without the content, which is long: nothing is looked up by it.
+    revisions = "annotate_itemrevision (item_id, number, is_current, content_hash)"
+    analyse("annotate_item", revisions, "annotate_stageitem")
 
 
 def _move_unanswered(project: int) -> tuple[int, int]:
