@@ -184,16 +184,16 @@ def test_right_short_answers_differ_in_spelling_only():
 
 # The small browser
 
-PAGE = """<html><a href="/work/a/t/revise/">change</a>
+PAGE = """<html><a href="/a/t/revise/">change</a>
 <div id="item" data-state="open" data-token="t1"><p class="item-meta"><bdi>geo-01</bdi> · <span>en</span></p>
 <bdi>no</bdi>
-<form id="answer-form" method="post" action="/work/a/t1/submit/"><input type="hidden" name="client_key" value="k&amp;1">
+<form id="answer-form" method="post" action="/a/t1/submit/"><input type="hidden" name="client_key" value="k&amp;1">
 <input type="radio" name="label" value="yes"><input type="radio" name="label" value="no" checked>
 <textarea name="why">
 first line
 second</textarea></form>
 <input type="checkbox" name="flag" value="1" form="answer-form">
-<form action="/work/a/t1/skip/"><input name="note"></form></div></html>"""
+<form action="/a/t1/skip/"><input name="note"></form></div></html>"""
 
 
 def test_a_page_is_read_with_its_forms_as_they_would_be_sent():
@@ -203,7 +203,7 @@ def test_a_page_is_read_with_its_forms_as_they_would_be_sent():
     assert form.choices == {"label": ["yes", "no"]}
     assert form.names == {"client_key", "label", "why", "flag"}
     assert page.form_to("/skip/").values == {"note": ""}
-    assert (page.item_id, page.data["token"], page.links) == ("geo-01", "t1", ["/work/a/t/revise/"])
+    assert (page.item_id, page.data["token"], page.links) == ("geo-01", "t1", ["/a/t/revise/"])
     with pytest.raises(PageMissing, match="no form to …/renew/"):
         page.form_to("/renew/")
 

@@ -13,7 +13,7 @@ from annotate.models import Annotation
 from evaluation.services import reporting
 from tests.browser.accessibility import problems_at_this_size
 from tests.browser.queues import answers_of
-from tests.browser.visitors import NARROW, WIDE, Worker
+from tests.browser.visitors import NARROW, WIDE, Worker, where_answers_go
 from tests.evaluation.runs import asking_server, work
 from tests.factories import (
     make_item,
@@ -199,7 +199,7 @@ def test_words_survive_a_reload_also_those_of_a_cell_that_is_being_written(at_gr
 
 
 def test_no_row_fits_is_an_answer_and_an_untouched_table_is_none(at_grid, faults):
-    faults.announce(r"^422: POST /work/a/")
+    faults.announce(rf"^422: POST {where_answers_go()}")
     filler = at_grid(make_table_stage(n_items=2))
     filler.press("Control+Enter")
     expect(filler.page.locator("#error-people")).to_be_visible()
@@ -212,7 +212,7 @@ def test_no_row_fits_is_an_answer_and_an_untouched_table_is_none(at_grid, faults
 
 
 def test_a_refusal_names_row_and_column_and_the_grid_keeps_what_was_written(at_grid, faults):
-    faults.announce(r"^422: POST /work/a/")
+    faults.announce(rf"^422: POST {where_answers_go()}")
     filler = at_grid(make_table_stage())
     filler.paste(f"Ada\t1815\nAlan\t1912\t{'x' * 2_001}")
     filler.press("Control+Enter")

@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from annotate.models import Annotation, Assignment, Participation
 from tests.browser.queues import COLD, LARGE, SALTY, answers_of, make_queue
-from tests.browser.visitors import NARROW
+from tests.browser.visitors import NARROW, where_answers_go
 from tests.factories import SHORT_ANSWER, make_item, make_member, make_project, make_stage, make_stage_item
 
 pytestmark = pytest.mark.browser
@@ -166,7 +166,7 @@ def test_single_keys_do_nothing_with_a_modifier(at_work, modifier):
 
 def test_a_required_answer_that_is_missing_is_asked_for_beside_its_field(at_work, faults):
     worker = at_work_alone(at_work)
-    faults.announce(r"^422: POST /work/a/")
+    faults.announce(rf"^422: POST {where_answers_go()}")
     worker.mark()
 
     worker.press("Control+Enter")

@@ -12,7 +12,7 @@ from annotate.sources.blocks import infobox
 from annotate.stage_kinds import KINDS
 from tests.browser.accessibility import problems_of
 from tests.browser.queues import answers_of
-from tests.browser.visitors import NARROW, WIDE, sign_in
+from tests.browser.visitors import NARROW, WIDE, sign_in, where_answers_go
 from tests.factories import SHORT_ANSWER, make_item, make_member, make_project, make_stage, make_stage_item
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -137,15 +137,15 @@ def test_what_is_missing_has_the_focus_and_the_reason_is_in_sight(at_work, stage
 
 def test_three_pairs_are_there_again_after_a_reload_without_network(at_work, stage, faults):
     worker = at_work(make_member(stage.project), stage)
-    faults.announce(r"^failed: POST /work/a/")
-    worker.page.route("**/work/a/**", lambda route: route.abort())
+    faults.announce(rf"^failed: POST {where_answers_go()}")
+    worker.page.route(f"**{where_answers_go()}**", lambda route: route.abort())
     worker.field("'pairs.question'").first.fill("First?")
     worker.page.get_by_role("button", name="Add a pair").click()
     worker.field("'pairs.question'").nth(1).fill("Second?")
     worker.field("'pairs.question'").nth(2).fill("Third?")
     worker.field("'pairs.answer'").nth(2).fill("3")
     worker.sees_state("Not saved, trying again")
-    worker.page.unroute("**/work/a/**")
+    worker.page.unroute(f"**{where_answers_go()}**")
     worker.page.on("dialog", lambda dialog: dialog.accept())
     worker.open()
     expect(worker.field("'pairs.question'")).to_have_count(3)

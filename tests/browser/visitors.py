@@ -42,6 +42,11 @@ ARGUMENTS = [
 ]
 
 
+def where_answers_go() -> str:
+    """How every address begins to which a page of work sends."""
+    return reverse("work-submit", args=["-"]).removesuffix("-/submit/")
+
+
 def launch(playwright: Playwright) -> Browser:
     """Debian's own chromium: nothing is downloaded."""
     return playwright.chromium.launch(executable_path=find_browser().state, args=ARGUMENTS)

@@ -11,6 +11,7 @@ import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
 from django.utils import timezone
 
 from annotate.exceptions import FeedNotPossible, StageNotReady, WorkNotPossible
@@ -310,7 +311,7 @@ def judged_by(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
     judge = make_member(bench.project)
     client = Client()
     client.force_login(judge)
-    address = f"/work/{bench.project.slug}/{bench.judges.slug}/"
+    address = reverse("work", args=[bench.project.slug, bench.judges.slug])
     pages = []
     for _ in range(bench.judges.stage_items.count()):
         page = client.get(address).content
@@ -319,7 +320,7 @@ def judged_by(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
         page = page[page.index(b'<section class="given') : page.index(b'<form id="answer-form"')]
         pages.append(page)
         chosen = "right" if bench.judges.stage_items.filter(candidate__content__0__0="answer").exists() else "first"
-        assert client.post(f"/work/a/{token}/submit/", form | {"judgement": chosen}).status_code == 302
+        assert client.post(reverse("work-submit", args=[token]), form | {"judgement": chosen}).status_code == 302
     assert b"All done" in client.get(address).content
     return pages
 
