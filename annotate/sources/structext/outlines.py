@@ -151,16 +151,19 @@ def place_in_words(path: tuple[int, ...]) -> str:
 
 def _bold(markup: Markup, size: Size, chance: Chance) -> Problem:
     outline = make_outline(markup, size, chance)
-    values = chance.shuffled(outline.bold) if size.is_published else outline.bold
     question = (
         f"Which texts of the {markup.caption} file are bold? Write each on a line of its own, in the order of the "
         f"file. If there is none, answer: {markup.no_bold}"
     )
-    return Problem(
-        question,
-        written(markup, outline.root, is_published=size.is_published),
-        distinct(listed(values, markup.no_bold)),
-    )
+    return _listing(markup, size, chance, question, outline.root, outline.bold, none=markup.no_bold)
+
+
+def _listing(
+    markup: Markup, size: Size, chance: Chance, question: str, root: Node, values: list[str], *, none: str
+) -> Problem:
+    """All of a kind that the text has. The published edition gives them in an arbitrary order."""
+    values = chance.shuffled(values) if size.is_published else values
+    return Problem(question, written(markup, root, is_published=size.is_published), distinct(listed(values, none)))
 
 
 def _section(markup: Markup, size: Size, chance: Chance) -> Problem:
@@ -177,16 +180,11 @@ def _section(markup: Markup, size: Size, chance: Chance) -> Problem:
 
 def _pictures(markup: Markup, size: Size, chance: Chance) -> Problem:
     outline = make_outline(markup, size, chance)
-    values = chance.shuffled(outline.pictures) if size.is_published else outline.pictures
     question = (
         f"Which files does the {markup.caption} file include as {markup.pictures}? Write the name of each on a line of "
         f"its own, in the order of the file. If there is none, answer: {markup.no_picture}"
     )
-    return Problem(
-        question,
-        written(markup, outline.root, is_published=size.is_published),
-        distinct(listed(values, markup.no_picture)),
-    )
+    return _listing(markup, size, chance, question, outline.root, outline.pictures, none=markup.no_picture)
 
 
 def _tasks(markup: Markup, bold_hint: str, section_hint: str, picture_hint: str) -> tuple[Task, ...]:
